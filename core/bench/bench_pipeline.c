@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include <rkb/items.h>
 #include "base/file.h"
-#include "cli/pipeline_file.h"
-#include "cli/run_archive.h"
+#include "cli/shared/pipeline_file.h"
+#include "cli/shared/run_archive.h"
 #include "run/run.h"
 
 static const char *const default_tasks[] = {"llama_rmsnorm", "softmax", "mnist_linear", NULL};

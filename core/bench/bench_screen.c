@@ -25,7 +25,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/usage.h"
-#include "cli/pipeline_file.h"
+#include "cli/shared/pipeline_file.h"
 #include "run/check_candidate.h"
 
 #define ROUNDS 5

@@ -13,9 +13,9 @@
 #include "base/text.h"
 #include "cli/bench/bench.h"
 #include "cli/commands.h"
-#include "cli/pipeline_file.h"
-#include "cli/run_archive.h"
-#include "cli/secret_argument.h"
+#include "cli/shared/pipeline_file.h"
+#include "cli/shared/run_archive.h"
+#include "cli/shared/secret_argument.h"
 #include "kernel/kernel.h"
 #include "gpu/devices.h"
 

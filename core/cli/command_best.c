@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/commands.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 #include "kernel/kernel.h"
 
 /* Prints the summary, after the kernel was written. */

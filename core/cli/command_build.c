@@ -1,9 +1,9 @@
 /* rkb build: shows a candidate's kernels, and its launches for each case.  Main thread only; the compiler is a process of its own. */
 #include <stdio.h>
 #include "base/units.h"
-#include "cli/candidate_file.h"
+#include "cli/shared/candidate_file.h"
 #include "cli/commands.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 #include "kernel/build_report.h"
 
 #define MOST_TEXT (16u << 20)

@@ -8,7 +8,7 @@
 #include "base/problems.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 #include "task/task.h"
 
 enum { DRAWN = 4096 };

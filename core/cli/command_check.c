@@ -1,5 +1,5 @@
 /* rkb check: puts one candidate through a pipeline's screen, without an archive. */
-#include "cli/candidate_check.h"
+#include "cli/shared/candidate_check.h"
 #include "cli/commands.h"
 
 static const rkb_cli_option_t options[] = {

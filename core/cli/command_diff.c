@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 
 enum { SHOWN = 50 };
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "base/file.h"
 #include "cli/commands.h"
-#include "cli/installed_tools.h"
+#include "cli/shared/installed_tools.h"
 
 /* Runs the survey of the checking machine.  The survey is a program that a plugin's library contains; it
  * replaces this process. */

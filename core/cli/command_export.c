@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "cli/export_subject.h"
 #include "cli/export_wheel.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 #include "kernel/build_report.h"
 
 #define MOST_TEXT (16u << 20)

@@ -5,7 +5,7 @@
 #include "cli/commands.h"
 #include "cli/key_reference.h"
 #include "cli/option_reference.h"
-#include "cli/pipeline_file.h"
+#include "cli/shared/pipeline_file.h"
 
 static void print_names(const char *label, const char *const *names) {
    if (!names || !names[0])

@@ -8,7 +8,7 @@
 #include "cli/judge/judge_runs.h"
 #include "cli/judge/judge_text.h"
 #include "cli/judge/prompt_tuning.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 
 typedef struct judging {
    const rkb_arguments_t *arguments;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 #include "library/library.h"
 
 enum { SHOWN_DIGITS = 12, MOST_TEXT = 8192 };

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/commands.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 
 enum { MAX_FILE = 1 << 20, MAX_ABOUT = 4096 };
 

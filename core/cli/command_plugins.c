@@ -1,7 +1,7 @@
 /* rkb plugins: lists every stage and strategy that can be used, and its file.  Only the main thread. */
 #include <stdio.h>
 #include "cli/commands.h"
-#include "cli/pipeline_file.h"
+#include "cli/shared/pipeline_file.h"
 
 static void print_object(const rkb_registry_t *registry, const rkb_registry_object_t *object,
                          bool with_path) {

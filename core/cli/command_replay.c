@@ -6,11 +6,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/units.h"
-#include "cli/candidate_check.h"
-#include "cli/check_result.h"
+#include "cli/shared/candidate_check.h"
+#include "cli/shared/check_result.h"
 #include "cli/commands.h"
-#include "cli/pipeline_file.h"
-#include "cli/replay_line.h"
+#include "cli/shared/pipeline_file.h"
+#include "cli/shared/replay_line.h"
 
 static const rkb_verdict_record_t *find_verdict(const rkb_candidate_record_t *candidate, const char *stage) {
    for (uint32_t i = 0; i < candidate->verdict_count; i++)

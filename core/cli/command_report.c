@@ -1,12 +1,12 @@
 /* rkb report: shows a run on one page, or compares several (cli/report/).  Only the main thread. */
 #include <stdio.h>
-#include "cli/calibration.h"
+#include "cli/judge/calibration.h"
 #include "cli/commands.h"
 #include "cli/report/arm_comparison.h"
 #include "cli/report/html/page.h"
 #include "cli/report/html/run_page.h"
 #include "cli/report/run_report.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 #include "sweep/sweep_plan.h"
 
 /* Adds the data of a report to a page, and writes the page. */

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 
 #ifdef RKB_SERVES
 #include "cli/serve/server.h"

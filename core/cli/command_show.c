@@ -7,8 +7,8 @@
 #include "base/line_difference.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/replay_line.h"
-#include "cli/run_archive.h"
+#include "cli/shared/replay_line.h"
+#include "cli/shared/run_archive.h"
 
 enum { MOST_DIFFERENCE = 2 << 20 }; /* two sources of the greatest length, with the signs of diff */
 

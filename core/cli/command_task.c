@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "cli/commands.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 #include "task/filter.h"
 #include "task/import.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "base/file.h"
 #include "cli/commands.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 #include "kernel/kernel.h"
 #include "task/listing.h"
 

@@ -2,8 +2,8 @@
  * thread. */
 #include <stdio.h>
 #include "cli/commands.h"
-#include "cli/plugin_sandbox.h"
-#include "cli/pipeline_file.h"
+#include "cli/shared/plugin_sandbox.h"
+#include "cli/shared/pipeline_file.h"
 
 static int run(const rkb_arguments_t *arguments) {
    int code;

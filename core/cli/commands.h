@@ -2,7 +2,7 @@
 #ifndef RKB_CLI_COMMANDS_H
 #define RKB_CLI_COMMANDS_H
 
-#include "cli/arguments.h"
+#include "cli/shared/arguments.h"
 
 extern const rkb_command_t rkb_command_bench;
 extern const rkb_command_t rkb_command_best;

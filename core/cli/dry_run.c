@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "cli/arguments.h"
-#include "cli/pipeline_file.h"
-#include "cli/installed_tools.h"
+#include "cli/shared/arguments.h"
+#include "cli/shared/pipeline_file.h"
+#include "cli/shared/installed_tools.h"
 
 static void print_node(const rkb_graph_node_t *node) {
    char deadline[32];

@@ -5,7 +5,7 @@
 #include "pipeline/pipeline.h"
 
 /* Prints the resolved graph, the limits and the cost ceiling to standard output, in the confined process
- * (cli/plugin_sandbox.h).  Returns that process's exit code: RKB_DRY_RUN_LOOKED plus bits for the tools that
+ * (cli/shared/plugin_sandbox.h).  Returns that process's exit code: RKB_DRY_RUN_LOOKED plus bits for the tools that
  * a run needs. */
 enum { RKB_DRY_RUN_LOOKED = 64, RKB_DRY_RUN_COMPILER = 1, RKB_DRY_RUN_DRIVER = 2 };
 int rkb_dry_run(const rkb_pipeline_t *pipeline);

@@ -2,7 +2,7 @@
 #ifndef RKB_CLI_EXPORT_SUBJECT_H
 #define RKB_CLI_EXPORT_SUBJECT_H
 
-#include "cli/candidate_file.h"
+#include "cli/shared/candidate_file.h"
 #include "kernel/export.h"
 
 enum { EXPORT_MOST_NAMES = 256 };

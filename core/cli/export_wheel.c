@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "cli/export_subject.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 #include "kernel/build_report.h"
 #include "kernel/export_package.h"
 

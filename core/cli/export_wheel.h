@@ -2,7 +2,7 @@
 #ifndef RKB_CLI_EXPORT_WHEEL_H
 #define RKB_CLI_EXPORT_WHEEL_H
 
-#include "cli/arguments.h"
+#include "cli/shared/arguments.h"
 
 enum { EXPORT_MOST_KERNELS = 16 };
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/text.h"
-#include "cli/arguments.h"
+#include "cli/shared/arguments.h"
 #include "kernel/manifest_keys.h"
 #include "pipeline/pipeline_keys.h"
 #include "llm/model_keys.h"

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/arguments.h"
+#include "cli/shared/arguments.h"
 
 enum { MAX_DEPTH = 3, MAX_PHRASE = 2048, MAX_ENTRIES = 4096 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/nearest_name.h"
 #include "cli/commands.h"
-#include "cli/manual_page.h"
+#include "cli/shared/manual_page.h"
 
 static const rkb_command_t *const commands[] = {
    &rkb_command_bench,   &rkb_command_best,   &rkb_command_build,    &rkb_command_cases,

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <time.h>
 #include "base/units.h"
-#include "cli/arguments.h"
-#include "cli/run_archive.h"
-#include "cli/secret_argument.h"
+#include "cli/shared/arguments.h"
+#include "cli/shared/run_archive.h"
+#include "cli/shared/secret_argument.h"
 #include "sweep/cell_state.h"
 #include "sweep/sweep_plan.h"
 #include "system/loop.h"

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/units.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 #include "cli/run_directory.h"
 #include "sweep/cell_state.h"
 #include "sweep/sweep_run.h"

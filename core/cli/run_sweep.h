@@ -5,7 +5,7 @@
 #define RKB_CLI_RUN_SWEEP_H
 
 #include "base/secret.h"
-#include "cli/arguments.h"
+#include "cli/shared/arguments.h"
 #include "pipeline/pipeline.h"
 
 /* Runs the cells of a pipeline that is a sweep, or one run without --sweep, in a new directory.  secret: NULL

@@ -21,7 +21,7 @@ BAD = [
     ("core/gpu/worker/a.c", '#include "stage/instance.h"'),
     ("core/pipeline/a.c", '#include "run/build_step.h"'),
     ("core/stage/a.c", '#include "run/run.h"'),
-    ("core/run/a.c", '#include "cli/run_result.h"'),
+    ("core/run/a.c", '#include "cli/shared/run_result.h"'),
     ("core/run/a.c", "#include <curl/curl.h>"),
     ("core/new_room/a.c", ""),
     ("core/generator/graph/a.c", '#include "generator/text/writer.h"'),

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cli/calibration.h"
+#include "cli/judge/calibration.h"
 
 typedef struct heard {
    const char *judge, *said;     /* "compile", ...; accept, reject or unknown */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <glob.h>
 #include "check.h"
-#include "cli/pipeline_file.h"
+#include "cli/shared/pipeline_file.h"
 #include "kernel_text.h"
 #include "run/check_candidate.h"
 

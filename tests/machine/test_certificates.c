@@ -24,7 +24,7 @@
 #include <glob.h>
 #include <unistd.h>
 #include "check.h"
-#include "cli/pipeline_file.h"
+#include "cli/shared/pipeline_file.h"
 #include "kernel_text.h"
 #include "run/check_candidate.h"
 

@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <time.h>
-#include "cli/arguments.h"
+#include "cli/shared/arguments.h"
 #include "run/check_candidate.h"
 #include "archive/archive.h"
 #include "base/hash.h"

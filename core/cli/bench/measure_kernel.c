@@ -5,9 +5,9 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "cli/bench/bench.h"
-#include "cli/check_result.h"
-#include "cli/pipeline_file.h"
-#include "cli/run_archive.h"
+#include "cli/shared/check_result.h"
+#include "cli/shared/pipeline_file.h"
+#include "cli/shared/run_archive.h"
 
 static const char TIME[] = "time.us", WARM[] = "time.warm_us";
 

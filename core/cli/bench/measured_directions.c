@@ -5,7 +5,6 @@
 #include "base/folder_names.h"
 #include "base/memory.h"
 #include "cli/bench/bench.h"
-#include "cli/commands.h"
 
 /* Adds a directory's directions, or only the requested one if it has it. */
 static int add_directory(rkb_bench_works_t *works, const char *directory, const char *direction,

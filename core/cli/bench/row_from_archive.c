@@ -4,7 +4,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "cli/bench/bench.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 #include "kernel/kernel.h"
 
 /* The index of the kernel file that equals this candidate with its tune assignment written in; count when

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cli/bench/bench.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 
 /* Below this time, a share of the copy depends more on launches than on the kernel (docs/timing.md). */
 #define LEAST_COPY_US 20.0

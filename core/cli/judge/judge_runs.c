@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 #include "sweep/sweep_plan.h"
 
 /* Files per run: rkb.translator.seed takes this many for one request. */

@@ -4,7 +4,7 @@
 #ifndef RKB_CLI_JUDGE_JUDGE_RUNS_H
 #define RKB_CLI_JUDGE_JUDGE_RUNS_H
 
-#include "cli/arguments.h"
+#include "cli/shared/arguments.h"
 #include "cli/judge/judge_tally.h"
 
 typedef struct rkb_judge_runs {

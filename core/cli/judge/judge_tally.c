@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
-#include "cli/calibration.h"
+#include "cli/judge/calibration.h"
 
 struct rkb_judge_tally {
    const rkb_labelled_corpus_t *corpus;

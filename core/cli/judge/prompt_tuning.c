@@ -10,7 +10,7 @@
 #include "cli/judge/judge_runs.h"
 #include "cli/judge/prompt_variant.h"
 #include "cli/judge/prompt_writer.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 
 enum { MAX_PROMPT = 1 << 20, MAX_KERNEL = 256 << 10, MISTAKES = 8 };
 /* Cost limit for writing a prompt: as much as judging this many kernels. */

@@ -6,7 +6,7 @@
 #ifndef RKB_CLI_JUDGE_PROMPT_TUNING_H
 #define RKB_CLI_JUDGE_PROMPT_TUNING_H
 
-#include "cli/arguments.h"
+#include "cli/shared/arguments.h"
 #include "cli/judge/labelled_corpus.h"
 
 enum { RKB_TUNING_ROUNDS = 32, RKB_TUNING_PROMPTS = 64 };

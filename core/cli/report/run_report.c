@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "archive/limiter.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 
 enum { SHOWN_ORIGINALS = 5 };
 

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/units.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 #include "sweep/cell_state.h"
 
 const char *const rkb_spending_names[RKB_SPENDINGS] = {"evaluations", "seconds", "calls", "usd"};

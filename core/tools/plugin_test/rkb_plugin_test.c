@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/text.h"
-#include "cli/arguments.h"
+#include "cli/shared/arguments.h"
 #include "tools/plugin_test/symbols.h"
 #include "tools/plugin_test/trial.h"
 #include "plugin/registry.h"

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "cli/pipeline_file.h"
+#include "cli/shared/pipeline_file.h"
 #include "tools/plugin_test/trial.h"
 #include "plugin/options.h"
 

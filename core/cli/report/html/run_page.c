@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "archive/limiter.h"
 #include "cli/report/arm_comparison.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 
 enum { CHUNK = 100, SHORT_HASH = 16 };
 #define SOURCE_CHUNK ((size_t)128 << 10)

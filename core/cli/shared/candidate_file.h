@@ -1,8 +1,8 @@
 /* A candidate named on a command line: its text and manifest, its task, the target's profile, and tune values. */
-#ifndef RKB_CLI_CANDIDATE_FILE_H
-#define RKB_CLI_CANDIDATE_FILE_H
+#ifndef RKB_CLI_SHARED_CANDIDATE_FILE_H
+#define RKB_CLI_SHARED_CANDIDATE_FILE_H
 
-#include "cli/arguments.h"
+#include "cli/shared/arguments.h"
 #include "kernel/kernel.h"
 #include "task/task.h"
 

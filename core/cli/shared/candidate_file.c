@@ -7,8 +7,8 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/units.h"
-#include "cli/candidate_file.h"
-#include "cli/pipeline_file.h"
+#include "cli/shared/candidate_file.h"
+#include "cli/shared/pipeline_file.h"
 
 #define MOST_SOURCE (16u << 20)
 #define MOST_TEXT (1u << 20)

@@ -1,8 +1,8 @@
 /* The screen's result for one candidate, as text and as JSON: rkb check and rkb replay. */
-#ifndef RKB_CLI_CHECK_RESULT_H
-#define RKB_CLI_CHECK_RESULT_H
+#ifndef RKB_CLI_SHARED_CHECK_RESULT_H
+#define RKB_CLI_SHARED_CHECK_RESULT_H
 
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 #include "run/check_candidate.h"
 
 /* The candidate that was checked; borrowed texts. */

@@ -1,6 +1,6 @@
 /* How good language models are as judges: compares their verdicts with the results of executing the same candidates. */
-#ifndef RKB_CLI_CALIBRATION_H
-#define RKB_CLI_CALIBRATION_H
+#ifndef RKB_CLI_JUDGE_CALIBRATION_H
+#define RKB_CLI_JUDGE_CALIBRATION_H
 
 #include "archive/archive.h"
 

@@ -1,8 +1,8 @@
 /* Opens the pipeline that the user named, with the options that several commands share. */
-#ifndef RKB_CLI_PIPELINE_FILE_H
-#define RKB_CLI_PIPELINE_FILE_H
+#ifndef RKB_CLI_SHARED_PIPELINE_FILE_H
+#define RKB_CLI_SHARED_PIPELINE_FILE_H
 
-#include "cli/arguments.h"
+#include "cli/shared/arguments.h"
 #include "pipeline/pipeline.h"
 
 /* Rows for a command's option table, read by rkb_open_pipeline. */

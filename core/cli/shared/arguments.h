@@ -1,6 +1,6 @@
 /* Command lines: a command's options as a table, from which its arguments are parsed and its help is printed.  Main thread. */
-#ifndef RKB_CLI_ARGUMENTS_H
-#define RKB_CLI_ARGUMENTS_H
+#ifndef RKB_CLI_SHARED_ARGUMENTS_H
+#define RKB_CLI_SHARED_ARGUMENTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

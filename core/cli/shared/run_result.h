@@ -1,6 +1,6 @@
 /* The ending of a run, for people and for programs. */
-#ifndef RKB_CLI_RUN_RESULT_H
-#define RKB_CLI_RUN_RESULT_H
+#ifndef RKB_CLI_SHARED_RUN_RESULT_H
+#define RKB_CLI_SHARED_RUN_RESULT_H
 
 #include "run/run.h"
 

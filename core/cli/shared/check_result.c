@@ -1,5 +1,5 @@
 /* Prints the result of a check as text, and makes it as JSON.  Only the main thread. */
-#include "cli/check_result.h"
+#include "cli/shared/check_result.h"
 
 #include <stdlib.h>
 #include <string.h>

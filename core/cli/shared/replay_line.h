@@ -1,10 +1,10 @@
 /* The command line that repeats a verdict, on one line, quoted for a shell. */
-#ifndef RKB_CLI_REPLAY_LINE_H
-#define RKB_CLI_REPLAY_LINE_H
+#ifndef RKB_CLI_SHARED_REPLAY_LINE_H
+#define RKB_CLI_SHARED_REPLAY_LINE_H
 
 #include <stdint.h>
 #include "base/secret.h"
-#include "cli/arguments.h"
+#include "cli/shared/arguments.h"
 
 /* For a file: "rkb replay --task tasks/softmax mine.cu", with the options that influence a check and the
  * secret that it used.  malloc'd; NULL when memory is out. */

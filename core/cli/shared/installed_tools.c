@@ -1,6 +1,6 @@
 /* Looks for compilers, drivers, plugins and data.  Only the main thread; starts a compiler process and
  * Python. */
-#include "cli/installed_tools.h"
+#include "cli/shared/installed_tools.h"
 
 #include <dirent.h>
 #include <dlfcn.h>

@@ -1,10 +1,10 @@
 /* Screens a candidate's file, for rkb check and rkb replay. */
-#ifndef RKB_CLI_CANDIDATE_CHECK_H
-#define RKB_CLI_CANDIDATE_CHECK_H
+#ifndef RKB_CLI_SHARED_CANDIDATE_CHECK_H
+#define RKB_CLI_SHARED_CANDIDATE_CHECK_H
 
-#include "cli/arguments.h"
-#include "cli/pipeline_file.h"
-#include "cli/secret_argument.h"
+#include "cli/shared/arguments.h"
+#include "cli/shared/pipeline_file.h"
+#include "cli/shared/secret_argument.h"
 
 /* The options that rkb_candidate_check reads. */
 #define RKB_CHECK_OPTIONS                                                                                    \

@@ -1,5 +1,5 @@
 /* Opens a pipeline file for a command.  Only the main thread. */
-#include "cli/pipeline_file.h"
+#include "cli/shared/pipeline_file.h"
 
 #include <errno.h>
 #include <stdio.h>

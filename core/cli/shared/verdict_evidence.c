@@ -1,5 +1,5 @@
 /* Prints evidence for people.  The keys are those of docs/archive.md, 'Evidence'.  Only the main thread. */
-#include "cli/verdict_evidence.h"
+#include "cli/shared/verdict_evidence.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Runs one candidate's file through a pipeline's screen.  The main thread becomes the engine's loop. */
-#include "cli/candidate_check.h"
+#include "cli/shared/candidate_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +8,12 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/units.h"
-#include "cli/candidate_file.h"
-#include "cli/check_result.h"
-#include "cli/installed_tools.h"
-#include "cli/run_result.h"
-#include "cli/replay_line.h"
-#include "cli/run_archive.h"
+#include "cli/shared/candidate_file.h"
+#include "cli/shared/check_result.h"
+#include "cli/shared/installed_tools.h"
+#include "cli/shared/run_result.h"
+#include "cli/shared/replay_line.h"
+#include "cli/shared/run_archive.h"
 
 static int exit_of(const rkb_check_result_t *result, bool strict) {
    if (strcmp(result->standing, RKB_REJECT) == 0)

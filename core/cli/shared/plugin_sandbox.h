@@ -1,8 +1,8 @@
 /* Runs commands that only check a pipeline (rkb validate, rkb-run --dry-run) in a process of their own,
  * because a pipeline's plugins are code, and loading one runs it.  That process sees only the values of the
  * environment that it needs, writes no file, starts no program and reaches no network. */
-#ifndef RKB_CLI_PLUGIN_SANDBOX_H
-#define RKB_CLI_PLUGIN_SANDBOX_H
+#ifndef RKB_CLI_SHARED_PLUGIN_SANDBOX_H
+#define RKB_CLI_SHARED_PLUGIN_SANDBOX_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* Prints which matrix instructions and asynchronous copies a kernel contains, and which of them the checking
  * machine executed: the facet "tensor" of a verdict's certificate (docs/archive.md).  Only the main thread. */
-#ifndef RKB_CLI_TENSOR_INSTRUCTIONS_H
-#define RKB_CLI_TENSOR_INSTRUCTIONS_H
+#ifndef RKB_CLI_SHARED_TENSOR_INSTRUCTIONS_H
+#define RKB_CLI_SHARED_TENSOR_INSTRUCTIONS_H
 
 #include "archive/history.h"
 

@@ -1,5 +1,5 @@
 /* Functions for commands that read a run's archive.  Only the main thread. */
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "archive/limiter.h"
-#include "cli/tensor_instructions.h"
+#include "cli/shared/tensor_instructions.h"
 
 enum { MAX_TUNE_TEXT = 4096 };
 

@@ -1,6 +1,6 @@
 /* The tools that runs use, and whether this machine has them; for rkb doctor and for --dry-run. */
-#ifndef RKB_CLI_INSTALLED_TOOLS_H
-#define RKB_CLI_INSTALLED_TOOLS_H
+#ifndef RKB_CLI_SHARED_INSTALLED_TOOLS_H
+#define RKB_CLI_SHARED_INSTALLED_TOOLS_H
 
 #include <stdbool.h>
 

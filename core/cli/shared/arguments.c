@@ -1,5 +1,5 @@
 /* Parses command lines with getopt_long, from a table of options.  Only the main thread. */
-#include "cli/arguments.h"
+#include "cli/shared/arguments.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/nearest_name.h"
 #include "base/terminal.h"
-#include "cli/manual_page.h"
+#include "cli/shared/manual_page.h"
 
 enum { MAX_OPTIONS = 32, OWN_OPTIONS = 2, FIRST_VALUE = 256 };
 

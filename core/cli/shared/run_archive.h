@@ -1,10 +1,10 @@
 /* Functions for commands that read a run's archive. */
-#ifndef RKB_CLI_RUN_ARCHIVE_H
-#define RKB_CLI_RUN_ARCHIVE_H
+#ifndef RKB_CLI_SHARED_RUN_ARCHIVE_H
+#define RKB_CLI_SHARED_RUN_ARCHIVE_H
 
 #include <jansson.h>
-#include "cli/arguments.h"
-#include "cli/verdict_evidence.h"
+#include "cli/shared/arguments.h"
+#include "cli/shared/verdict_evidence.h"
 #include "archive/archive.h"
 
 /* Opens the run named on the command line; prints the reason and returns NULL when that fails. */

@@ -1,6 +1,6 @@
 /* Starts a second process for commands that run nothing (plugin_sandbox.h).  Only the main thread; owns
  * nothing. */
-#include "cli/plugin_sandbox.h"
+#include "cli/shared/plugin_sandbox.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/confine.h"
 #include "base/file.h"
-#include "cli/arguments.h"
+#include "cli/shared/arguments.h"
 
 /* Set in the second process.  If a user sets it, the first process is confined itself. */
 static const char mark[] = "RKB_CONFINED=1";

@@ -1,8 +1,8 @@
 /* Manual pages (man(7)), made from the tables that parse command lines and print help.  Standard output; main thread. */
-#ifndef RKB_CLI_MANUAL_PAGE_H
-#define RKB_CLI_MANUAL_PAGE_H
+#ifndef RKB_CLI_SHARED_MANUAL_PAGE_H
+#define RKB_CLI_SHARED_MANUAL_PAGE_H
 
-#include "cli/arguments.h"
+#include "cli/shared/arguments.h"
 
 /* Writes the page of a command.  program: what the user types; the page of "rkb report" is rkb-report(1). */
 void rkb_manual_page(const rkb_command_t *command, const char *program);

@@ -1,6 +1,6 @@
 /* Prints a verdict's evidence in a few lines: place in the source, thread, bytes, inputs, values. */
-#ifndef RKB_CLI_VERDICT_EVIDENCE_H
-#define RKB_CLI_VERDICT_EVIDENCE_H
+#ifndef RKB_CLI_SHARED_VERDICT_EVIDENCE_H
+#define RKB_CLI_SHARED_VERDICT_EVIDENCE_H
 
 #include "archive/archive.h"
 

@@ -1,6 +1,6 @@
 /* The section of rkb report about judges (calibration.h).  A judge's task is to find wrong kernels: precision
  * is the share of its alarms that were right, recall the share of the wrong kernels that it found. */
-#include "cli/calibration.h"
+#include "cli/judge/calibration.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* The option --secret of the commands that judge candidates.  The main thread alone. */
-#ifndef RKB_CLI_SECRET_ARGUMENT_H
-#define RKB_CLI_SECRET_ARGUMENT_H
+#ifndef RKB_CLI_SHARED_SECRET_ARGUMENT_H
+#define RKB_CLI_SHARED_SECRET_ARGUMENT_H
 
 #include "base/secret.h"
-#include "cli/arguments.h"
+#include "cli/shared/arguments.h"
 
 #define RKB_SECRET_OPTION                                                                                    \
    {                                                                                                         \

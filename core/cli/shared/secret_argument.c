@@ -1,5 +1,5 @@
 /* Reads --secret (secret_argument.h). */
-#include "cli/secret_argument.h"
+#include "cli/shared/secret_argument.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* Prints the result of a run.  Only the main thread. */
-#include "cli/run_result.h"
+#include "cli/shared/run_result.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include "base/json.h"
 #include "base/units.h"
-#include "cli/run_archive.h"
+#include "cli/shared/run_archive.h"
 
 static const char *ending_name(uint32_t ending) {
    switch (ending) {

@@ -1,5 +1,5 @@
 /* Manual pages (manual_page.h). */
-#include "cli/manual_page.h"
+#include "cli/shared/manual_page.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Makes the command line that repeats a verdict (replay_line.h).  Only the main thread. */
-#include "cli/replay_line.h"
+#include "cli/shared/replay_line.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Prints the facet "tensor" (tensor_instructions.h). */
-#include "cli/tensor_instructions.h"
+#include "cli/shared/tensor_instructions.h"
 
 #include <stdio.h>
 #include <string.h>
