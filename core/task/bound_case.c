@@ -3,9 +3,9 @@
 
 #include <math.h>
 #include <string.h>
-#include "reference/fused_addends.h"
-#include "reference/given_values.h"
-#include "reference/gradient.h"
+#include "reference/rewrites/fused_addends.h"
+#include "reference/rewrites/given_values.h"
+#include "reference/rewrites/gradient.h"
 #include "reference/least_work.h"
 
 /* Units of arithmetic of each class (docs/numerics.md). */

@@ -6,7 +6,7 @@
 #include "base/expression.h"
 #include "base/hash.h"
 #include "base/yaml.h"
-#include "reference/functions.h"
+#include "reference/functions/functions.h"
 #include "task/structure.h"
 #include "task/task.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
-#include "reference/given_values.h"
+#include "reference/rewrites/given_values.h"
 #include "task/task_parts.h"
 
 #define MOST_POOL 256u       /* true elements behind a made-up intermediate */

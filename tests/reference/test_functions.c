@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include "task/task_fixture.h"
 #include "base/file.h"
-#include "reference/functions.h"
+#include "reference/functions/functions.h"
 #include "task/task_parts.h"
 
 #define MOST_OUTPUT_ELEMENTS 4096u

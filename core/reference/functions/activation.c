@@ -1,5 +1,5 @@
 /* Activations, expanded into other operations.  Constant tables. */
-#include "reference/functions.h"
+#include "reference/functions/functions.h"
 
 #include "reference/dtype.h"
 #include "reference/operations/elementwise.h"

@@ -1,5 +1,5 @@
 /* Elementwise functions.  Constant tables. */
-#include "reference/functions.h"
+#include "reference/functions/functions.h"
 
 #include <math.h>
 #include "reference/dtype.h"

@@ -1,5 +1,5 @@
 /* Functions that move elements.  Constant tables. */
-#include "reference/functions.h"
+#include "reference/functions/functions.h"
 
 #include <math.h>
 #include "reference/operations/elementwise.h"

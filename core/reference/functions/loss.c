@@ -1,5 +1,5 @@
 /* Losses.  Constant tables. */
-#include "reference/functions.h"
+#include "reference/functions/functions.h"
 
 #include "reference/dtype.h"
 

@@ -1,5 +1,5 @@
 /* Normalisations, expanded into means, variances and reciprocal roots.  Constant tables. */
-#include "reference/functions.h"
+#include "reference/functions/functions.h"
 
 #include <math.h>
 #include "reference/dtype.h"

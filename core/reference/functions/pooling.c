@@ -1,5 +1,5 @@
 /* Pooling.  Constant tables. */
-#include "reference/functions.h"
+#include "reference/functions/functions.h"
 
 #include "reference/operations/layout.h"
 #include "reference/operations/pool.h"

@@ -1,5 +1,5 @@
 /* Matrix products and convolutions.  Constant tables. */
-#include "reference/functions.h"
+#include "reference/functions/functions.h"
 
 #include <math.h>
 #include <string.h>

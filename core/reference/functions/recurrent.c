@@ -1,7 +1,7 @@
 /* Recurrent layers, one layer and direction each.  A layer of a few steps is an expansion with a few operations for every step, so that
  * values, bounds and gradients are those of the operations; a longer one is one operation (operations/recurrent_layer.h).  Constant
  * table. */
-#include "reference/functions.h"
+#include "reference/functions/functions.h"
 
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"

@@ -1,5 +1,5 @@
 /* Functions over some dims, and along one.  Constant tables. */
-#include "reference/functions.h"
+#include "reference/functions/functions.h"
 
 #include "reference/operations/elementwise.h"
 #include "reference/operations/layout.h"

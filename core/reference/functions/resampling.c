@@ -1,5 +1,5 @@
 /* Resampling: changes sizes by picking or weighting neighbours.  Constant tables. */
-#include "reference/functions.h"
+#include "reference/functions/functions.h"
 
 #include "reference/operations/resample.h"
 

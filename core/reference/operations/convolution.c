@@ -8,7 +8,7 @@
 #include "reference/operations/product.h"
 
 #include <string.h>
-#include "reference/contraction.h"
+#include "reference/operations/contraction.h"
 #include "reference/dtype.h"
 
 #define HEAD 2

@@ -2,7 +2,7 @@
  * functions. */
 #include "reference/operations/product.h"
 
-#include "reference/contraction.h"
+#include "reference/operations/contraction.h"
 #include "reference/dtype.h"
 #include "reference/operations/elementwise.h"
 

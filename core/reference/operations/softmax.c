@@ -199,7 +199,7 @@ static int compute_log_sum(rkb_reader_t *reader, const rkb_program_node_t *node,
 }
 
 /* exp(x - l), or x - l itself, when the row's l = log of the sum of its exps is given
- * (reference/given_values.h).  l is a number that a kernel stored, in base e or 2.  So only three steps have
+ * (reference/rewrites/given_values.h).  l is a number that a kernel stored, in base e or 2.  So only three steps have
  * errors: the change of x and l to the other base, the difference x - l, and exp. */
 static rkb_point_t share_given(const rkb_precision_t *precision, rkb_point_t l, rkb_point_t x,
                                bool logarithm) {

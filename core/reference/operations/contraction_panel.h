@@ -1,9 +1,9 @@
 /* Panels.  A panel holds some lines of an operand over part of the depth.  Two panels give the sums that a contraction needs.
  * Shared by whole blocks (contraction.c) and points (contraction_points.c); nobody else includes this file. */
-#ifndef RKB_REFERENCE_CONTRACTION_PANEL_H
-#define RKB_REFERENCE_CONTRACTION_PANEL_H
+#ifndef RKB_REFERENCE_OPERATIONS_CONTRACTION_PANEL_H
+#define RKB_REFERENCE_OPERATIONS_CONTRACTION_PANEL_H
 
-#include "reference/contraction.h"
+#include "reference/operations/contraction.h"
 
 #define RKB_ROWS_A_BLOCK 128u
 #define RKB_COLUMNS_A_BLOCK 512u

@@ -1,7 +1,7 @@
 /* A program in which some values are given instead of computed.  Everything that depends on a given value is
  * computed from its elements, as if it were an input. */
-#ifndef RKB_REFERENCE_GIVEN_VALUES_H
-#define RKB_REFERENCE_GIVEN_VALUES_H
+#ifndef RKB_REFERENCE_REWRITES_GIVEN_VALUES_H
+#define RKB_REFERENCE_REWRITES_GIVEN_VALUES_H
 
 #include "reference/graph_program.h"
 

@@ -1,6 +1,6 @@
 /* Joins a product with its addend: y = x w + b.  One thread, while the program is built. */
-#ifndef RKB_REFERENCE_FUSED_ADDENDS_H
-#define RKB_REFERENCE_FUSED_ADDENDS_H
+#ifndef RKB_REFERENCE_REWRITES_FUSED_ADDENDS_H
+#define RKB_REFERENCE_REWRITES_FUSED_ADDENDS_H
 
 #include "reference/graph_program.h"
 

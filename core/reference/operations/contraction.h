@@ -1,8 +1,8 @@
 /* Sums of products: out[group, row, column] = sum over k of left[group, row, k] * right[group, k, column], where index maps say
  * which elements left and right are, and an addend where the sum has one.  Matrix products and all three convolutions (forward, and both gradients) have this form
  * with different maps. */
-#ifndef RKB_REFERENCE_CONTRACTION_H
-#define RKB_REFERENCE_CONTRACTION_H
+#ifndef RKB_REFERENCE_OPERATIONS_CONTRACTION_H
+#define RKB_REFERENCE_OPERATIONS_CONTRACTION_H
 
 #include "reference/operation.h"
 

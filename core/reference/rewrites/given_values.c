@@ -1,5 +1,5 @@
 /* Programs with given values.  Pure functions; one thread builds a program. */
-#include "reference/given_values.h"
+#include "reference/rewrites/given_values.h"
 
 #include <string.h>
 #include "reference/operations/reduce.h"

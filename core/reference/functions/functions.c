@@ -1,5 +1,5 @@
 /* Finds functions by name.  Constant tables; any thread. */
-#include "reference/functions.h"
+#include "reference/functions/functions.h"
 
 #include <pthread.h>
 #include <string.h>

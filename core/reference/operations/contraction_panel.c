@@ -1,5 +1,5 @@
 /* Reads panels and multiplies them with OpenBLAS.  Any thread. */
-#include "reference/contraction_panel.h"
+#include "reference/operations/contraction_panel.h"
 
 #include <cblas.h>
 #include <math.h>

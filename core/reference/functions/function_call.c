@@ -1,5 +1,5 @@
 /* Reads the attributes of a call for the function that is expanded.  Any thread. */
-#include "reference/functions.h"
+#include "reference/functions/functions.h"
 
 #include <assert.h>
 #include <string.h>

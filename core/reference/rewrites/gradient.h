@@ -1,6 +1,6 @@
 /* Reverse-mode differentiation of a program.  One thread. */
-#ifndef RKB_REFERENCE_GRADIENT_H
-#define RKB_REFERENCE_GRADIENT_H
+#ifndef RKB_REFERENCE_REWRITES_GRADIENT_H
+#define RKB_REFERENCE_REWRITES_GRADIENT_H
 
 #include "reference/graph_program.h"
 

@@ -1,6 +1,6 @@
 /* Reverse-mode differentiation of a program.  The backward pass is made of the same operations, so it gets bounds and points like
  * the forward pass.  One thread. */
-#include "reference/gradient.h"
+#include "reference/rewrites/gradient.h"
 
 #include <stdlib.h>
 #include <string.h>

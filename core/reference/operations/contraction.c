@@ -1,6 +1,6 @@
 /* Evaluates sums of products, with both bounds, for whole tensors: one block of rows and columns at a time.  Owns its panels while
  * it runs; any thread. */
-#include "reference/contraction_panel.h"
+#include "reference/operations/contraction_panel.h"
 
 #include <stdlib.h>
 #include "base/memory.h"

@@ -1,6 +1,6 @@
 /* Joins products with their addends.  The addition's node becomes a reshape, and the product moves after the addend, which it reads
  * as its third operand.  One thread. */
-#include "reference/fused_addends.h"
+#include "reference/rewrites/fused_addends.h"
 
 #include <string.h>
 #include "base/name_table.h"

@@ -1,7 +1,7 @@
 /* The functions that a graph file may name.  They are PyTorch's; when a case is bound, each is expanded into operations.
  * docs/operations.md lists them with their attributes. */
-#ifndef RKB_REFERENCE_FUNCTIONS_H
-#define RKB_REFERENCE_FUNCTIONS_H
+#ifndef RKB_REFERENCE_FUNCTIONS_FUNCTIONS_H
+#define RKB_REFERENCE_FUNCTIONS_FUNCTIONS_H
 
 #include "reference/graph_program.h"
 

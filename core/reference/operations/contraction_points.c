@@ -1,7 +1,7 @@
 /* Evaluates sums of products for listed elements only.  Each wanted row and column is read once for each part of the depth.  Where
  * most pairs of some rows and columns are wanted, blocks are multiplied; otherwise pair by pair.  Owns its panels while it runs;
  * the calling thread, with OpenMP helpers in the products. */
-#include "reference/contraction_panel.h"
+#include "reference/operations/contraction_panel.h"
 
 #include <stdlib.h>
 #include <string.h>
