@@ -1,7 +1,7 @@
-/* The program's side of jobs in processes of their own (confined.h), on this machine and on screening workers.  Everything belongs
+/* The program's side of jobs in processes of their own (confined_call.h), on this machine and on screening workers.  Everything belongs
  * to one job and its thread.  Answers of a job's process are hostile input: this file checks lengths, types of items, texts and the
  * status; item_contract.c checks what the items mean; whoever reads a note checks the note. */
-#include "stage/confined/confined.h"
+#include "stage/confined_call.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -163,11 +163,11 @@ static uint32_t free_threads(const rkb_runtime_t *runtime) {
 }
 
 static int run_here(call_t *call, rkb_error_t *err) {
-   const confined_start_t start = confined_fork_plan(call->runtime, call->instance->owner.entry->index,
+   const confined_start_t start = confined_fork_plan(call->runtime->confined, call->instance->owner.entry->index,
                                                      rkb_screen_any(call->runtime->screen) ? 1 : free_threads(call->runtime));
    confined_fork_t fork = {.nobody_waits = nobody_waits, .argument = call};
    bool broken = false;
-   int status = confined_fork_start(call->runtime, &start, &fork, err);
+   int status = confined_fork_start(call->runtime->confined, &start, &fork, err);
    call->peer = &fork.channel;
    call->over = confined_fork_over;
    call->argument = &fork;
@@ -214,12 +214,4 @@ int rkb_confined_run(rkb_instance_t *instance, rkb_job_t job, const rkb_item_t *
       rkb_screen_give(workers, slot);
    }
    return status;
-}
-
-bool rkb_confined_wanted(const rkb_stage_t *stage) {
-   const char *const *needs = stage ? RKB_NEEDS(stage) : NULL;
-   for (; needs && *needs; needs++)
-      if (strcmp(*needs, RKB_EXT_CONFINED) == 0)
-         return true;
-   return false;
 }

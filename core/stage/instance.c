@@ -7,6 +7,7 @@
 #include "stage/current_stage.h"
 #include "stage/candidate.h"
 #include "stage/confined/confined.h"
+#include "stage/confined_call.h"
 #include "stage/extensions.h"
 #include "stage/item.h"
 

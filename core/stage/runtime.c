@@ -5,6 +5,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "stage/confined/confined.h"
+#include "stage/confined_job.h"
 #include "stage/extensions.h"
 #include "stage/instance.h"
 #include "stage/screen/screen_workers.h"
@@ -45,7 +46,8 @@ int rkb_runtime_open(rkb_runtime_t *runtime, rkb_pipeline_t *pipeline, rkb_log_t
    runtime->worker_count = jobs ? jobs : rkb_processors();
    if (runtime->worker_count > RKB_WORKERS_MOST)
       runtime->worker_count = RKB_WORKERS_MOST;
-   int status = rkb_confined_open(runtime, &runtime->confined, err); /* must come before there are threads and before keys are read */
+   const rkb_confined_work_t work = rkb_confined_work_of(runtime);
+   int status = rkb_confined_open(pipeline, &work, &runtime->confined, err); /* must come before there are threads and before keys are read */
    if (status == RKB_OK)
       status = rkb_loop_new(&runtime->loop, err);
    const uint32_t screening = rkb_screen_count(pipeline), most = RKB_WORKERS_MOST - runtime->worker_count;

@@ -41,20 +41,20 @@ static bool send_start(const rkb_confined_t *confined, const confined_start_t *s
    return sent == (ssize_t)sizeof *start;
 }
 
-confined_start_t confined_fork_plan(const rkb_runtime_t *runtime, uint32_t entry, uint32_t threads) {
+confined_start_t confined_fork_plan(const rkb_confined_t *confined, uint32_t entry, uint32_t threads) {
    return (confined_start_t){.entry = entry,
                              .threads = threads,
-                             .processor_s = runtime->pipeline->limit_execute_ns * RKB_CONFINED_NET / 1000000000u + 1};
+                             .processor_s = confined->pipeline->limit_execute_ns * RKB_CONFINED_NET / 1000000000u + 1};
 }
 
-int confined_fork_start(const rkb_runtime_t *runtime, const confined_start_t *start, confined_fork_t *fork, rkb_error_t *err) {
+int confined_fork_start(const rkb_confined_t *confined, const confined_start_t *start, confined_fork_t *fork, rkb_error_t *err) {
    int theirs[2] = {-1, -1};
    fork->channel = (rkb_pipe_process_t){.in = -1, .out = -1};
    fork->watch = -1;
-   fork->most = start->threads * runtime->pipeline->limit_execute_bytes;
+   fork->most = start->threads * confined->pipeline->limit_execute_bytes;
    bool started = open_pair(&fork->channel.in, &theirs[0]) && open_pair(&fork->watch, &theirs[1]);
    fork->channel.out = fork->channel.in;
-   started = started && send_start(runtime->confined, start, theirs);
+   started = started && send_start(confined, start, theirs);
    for (int i = 0; i < 2; i++)
       if (theirs[i] >= 0)
          close(theirs[i]);

@@ -20,10 +20,10 @@ typedef struct confined_fork {
 } confined_fork_t;
 
 /* The request that starts a job of the entry with this number of threads. */
-confined_start_t confined_fork_plan(const rkb_runtime_t *runtime, uint32_t entry, uint32_t threads);
+confined_start_t confined_fork_plan(const rkb_confined_t *confined, uint32_t entry, uint32_t threads);
 /* On entry only nobody_waits and argument of fork are set.  Returns RKB_ERR_UNAVAILABLE when the server cannot be reached; call
  * confined_fork_leave in any case. */
-int confined_fork_start(const rkb_runtime_t *runtime, const confined_start_t *start, confined_fork_t *fork, rkb_error_t *err);
+int confined_fork_start(const rkb_confined_t *confined, const confined_start_t *start, confined_fork_t *fork, rkb_error_t *err);
 /* Whether to give the fork up: its job was cancelled, or it uses too much memory.  A callback for rkb_pipe_process_send and
  * rkb_pipe_process_receive; argument: the confined_fork_t. */
 bool confined_fork_over(void *fork);

@@ -12,12 +12,20 @@
 #include "stage/confined/confined_server.h"
 #include "task/task.h"
 
-int rkb_confined_open(rkb_runtime_t *runtime, rkb_confined_t **confined, rkb_error_t *err) {
+bool rkb_confined_wanted(const rkb_stage_t *stage) {
+   const char *const *needs = stage ? RKB_NEEDS(stage) : NULL;
+   for (; needs && *needs; needs++)
+      if (strcmp(*needs, RKB_EXT_CONFINED) == 0)
+         return true;
+   return false;
+}
+
+int rkb_confined_open(const rkb_pipeline_t *pipeline, const rkb_confined_work_t *work, rkb_confined_t **confined, rkb_error_t *err) {
    bool wanted = false;
    int ends[2];
    *confined = NULL;
-   for (uint32_t i = 0; i < runtime->pipeline->entry_count; i++)
-      wanted |= rkb_confined_wanted(runtime->pipeline->entries[i].stage);
+   for (uint32_t i = 0; i < pipeline->entry_count; i++)
+      wanted |= rkb_confined_wanted(pipeline->entries[i].stage);
    if (!wanted)
       return RKB_OK;
    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
@@ -26,7 +34,7 @@ int rkb_confined_open(rkb_runtime_t *runtime, rkb_confined_t **confined, rkb_err
    const pid_t keeper = fork();
    if (keeper == 0) {
       close(ends[0]);
-      confined_keep(runtime, ends[1]);
+      confined_keep(pipeline, work, ends[1]);
    }
    close(ends[1]);
    if (keeper < 0) {
@@ -34,7 +42,7 @@ int rkb_confined_open(rkb_runtime_t *runtime, rkb_confined_t **confined, rkb_err
       return rkb_fail(err, RKB_ERR_IO, "no process for jobs: %s", strerror(errno));
    }
    *confined = rkb_allocate(1, sizeof **confined);
-   **confined = (rkb_confined_t){keeper, ends[0]};
+   **confined = (rkb_confined_t){keeper, ends[0], pipeline};
    return RKB_OK;
 }
 

@@ -1,10 +1,11 @@
-/* Questions that a job's process asks the program: for random streams and for builds, over the channel of confined_job.h.  One
+/* Questions that a job's process asks the program: for random streams and for builds, over its channel (confined_question.h).  One
  * question at a time; any thread of the process. */
+#include "stage/confined/confined_question.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/memory.h"
 #include "kernel/build_record.h"
-#include "stage/confined/confined_job.h"
 #include "stage/confined/confined_protocol.h"
 
 bool confined_frame_send(int channel, const rkb_text_t *payload) {

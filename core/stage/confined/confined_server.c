@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/memory.h"
-#include "stage/confined/confined_job.h"
 #include "stage/confined/confined_protocol.h"
 #include "stage/confined/confined_sandbox.h"
 #include "stage/confined/job_memory.h"
@@ -27,7 +26,8 @@ typedef struct fork_of {
 } fork_of_t;
 
 typedef struct server {
-   rkb_runtime_t *runtime;
+   const rkb_pipeline_t *pipeline;
+   const rkb_confined_work_t *work;
    fork_of_t *forks;
    struct pollfd *waits; /* one more than forks: the first is the control socket */
    uint32_t count, room;
@@ -72,7 +72,7 @@ static _Noreturn void become_job(const server_t *server, const confined_start_t 
    confined_job_memory();
    confined_layers_t ignored;
    confined_sandbox_close(start->processor_s, &ignored); /* `rkb doctor` reports the layers */
-   _exit(confined_job_serve(server->runtime, start->entry, start->threads, CHANNEL) ? 0 : 1);
+   _exit(server->work->serve(server->work->argument, start->entry, start->threads, CHANNEL) ? 0 : 1);
 }
 
 static void add_fork(server_t *server, pid_t pid, int watch) {
@@ -88,9 +88,9 @@ static void add_fork(server_t *server, pid_t pid, int watch) {
 static bool take_start(server_t *server) {
    confined_start_t start;
    int sockets[2];
-   if (!receive_start(&start, sockets) || start.entry >= server->runtime->pipeline->entry_count)
+   if (!receive_start(&start, sockets) || start.entry >= server->pipeline->entry_count)
       return false;
-   confined_job_warm(server->runtime, start.entry);
+   server->work->warm(server->work->argument, start.entry);
    const pid_t parent = getpid(), pid = fork();
    if (pid == 0)
       become_job(server, &start, sockets[0], parent);
@@ -132,8 +132,8 @@ static void child_ended(int number) {
    (void)number; /* the handler exists only so that SIGCHLD interrupts ppoll */
 }
 
-static _Noreturn void serve(rkb_runtime_t *runtime) {
-   server_t server = {.runtime = runtime, .waits = rkb_allocate(1, sizeof(struct pollfd))};
+static _Noreturn void serve(const rkb_pipeline_t *pipeline, const rkb_confined_work_t *work) {
+   server_t server = {.pipeline = pipeline, .work = work, .waits = rkb_allocate(1, sizeof(struct pollfd))};
    sigset_t children, waiting;
    prctl(PR_SET_PDEATHSIG, SIGKILL);
    prctl(PR_SET_NAME, "rkb-jobs");
@@ -144,7 +144,7 @@ static _Noreturn void serve(rkb_runtime_t *runtime) {
    confined_layers_t ignored;
    confined_sandbox_enter(&ignored);
    rkb_task_use_threads(1); /* a fork has no threads but those that it makes */
-   confined_job_open(runtime);
+   work->open(work->argument);
    for (bool more = true; more;) {
       server.waits[0] = (struct pollfd){.fd = CONTROL, .events = POLLIN};
       for (uint32_t i = 0; i < server.count; i++)
@@ -184,13 +184,13 @@ static void leave_program(int control) {
    prctl(PR_SET_NAME, "rkb-keeper");
 }
 
-_Noreturn void confined_keep(rkb_runtime_t *runtime, int control) {
+_Noreturn void confined_keep(const rkb_pipeline_t *pipeline, const rkb_confined_work_t *work, int control) {
    leave_program(control);
    for (int servers = 0; servers < MOST_SERVERS; servers++) {
       int status = 0;
       const pid_t pid = fork();
       if (pid == 0)
-         serve(runtime);
+         serve(pipeline, work);
       if (pid < 0)
          break;
       while (waitpid(pid, &status, 0) < 0 && errno == EINTR)

@@ -15,6 +15,7 @@
 #include "kernel/compile_record.h"
 #include "kernel/compiler_protocol.h"
 #include "stage/confined/confined_fork.h"
+#include "stage/confined_job.h"
 #include "stage/screen/screen_protocol.h"
 
 typedef struct worker {
@@ -69,9 +70,10 @@ static int open_runtime(worker_t *worker, const char *text, const char *const *p
    runtime->pipeline = open_pipeline(text, plugins, err);
    if (!runtime->pipeline)
       return err->status;
+   const rkb_confined_work_t work = rkb_confined_work_of(runtime);
    int status = rkb_log_open(RKB_LOG_ERROR + 1, false, NULL, &runtime->log, err);
    if (status == RKB_OK)
-      status = rkb_confined_open(runtime, &runtime->confined, err);
+      status = rkb_confined_open(runtime->pipeline, &work, &runtime->confined, err);
    const rkb_compilers_config_t config = {
       .processes = 1, .cpu_limit_ns = runtime->pipeline->limit_compile_ns, .cache_directory = ""};
    return status == RKB_OK && runtime->pipeline->build >= 0 ? rkb_compilers_open(&config, &runtime->compilers, err) : status;
@@ -214,10 +216,10 @@ static bool serve_job(worker_t *worker, record_reader_t *in) {
    record_put_u64(&begun, number);
    if (!tell(worker, &begun))
       return false;
-   const confined_start_t start = confined_fork_plan(&worker->runtime, entry, 1);
+   const confined_start_t start = confined_fork_plan(worker->runtime.confined, entry, 1);
    confined_fork_t fork = {.nobody_waits = program_is_gone, .argument = worker};
    rkb_error_t err = {0};
-   const bool served = confined_fork_start(&worker->runtime, &start, &fork, &err) == RKB_OK && relay(worker, &fork, &err);
+   const bool served = confined_fork_start(worker->runtime.confined, &start, &fork, &err) == RKB_OK && relay(worker, &fork, &err);
    confined_fork_leave(&fork);
    return served;
 }

@@ -1,6 +1,6 @@
 /* Executes one job in a fork of the server (confined_job.h).  The process ends after the job, so nothing is freed.  One thread,
  * plus those of confined_threads.c. */
-#include "stage/confined/confined_job.h"
+#include "stage/confined_job.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,9 @@
 #include "kernel/build_record.h"
 #include "kernel/kernel.h"
 #include "stage/candidate.h"
-#include "stage/confined/confined.h"
 #include "stage/confined/confined_protocol.h"
+#include "stage/confined/confined_question.h"
+#include "stage/instance.h"
 #include "stage/item.h"
 #include "stage/item_record.h"
 
@@ -17,11 +18,14 @@ static void nobody(void *argument) {
    (void)argument;
 }
 
-void confined_job_open(rkb_runtime_t *runtime) {
+static void open_jobs(void *argument) {
+   rkb_runtime_t *runtime = argument;
    runtime->jobs = rkb_jobs_new(nobody, NULL);
 }
 
-void confined_job_warm(rkb_runtime_t *runtime, uint32_t entry) {
+/* Makes the entry's instance if there is none. */
+static void warm(void *argument, uint32_t entry) {
+   rkb_runtime_t *runtime = argument;
    rkb_instance_t *instance;
    rkb_error_t ignored; /* the program creates one too and reports the error */
    if (!runtime->current[entry] && runtime->pipeline->entries[entry].stage)
@@ -65,7 +69,8 @@ static void write_answer(const rkb_ended_t *ended, const rkb_candidate_t *candid
    }
 }
 
-bool confined_job_serve(rkb_runtime_t *runtime, uint32_t entry, uint32_t threads, int channel) {
+static bool serve(void *argument, uint32_t entry, uint32_t threads, int channel) {
+   rkb_runtime_t *runtime = argument;
    rkb_confined_job_t own = {.channel = channel, .threads = threads, .asking = PTHREAD_MUTEX_INITIALIZER};
    rkb_instance_t *instance = runtime->current[entry];
    rkb_candidate_t *candidate = NULL;
@@ -86,4 +91,8 @@ bool confined_job_serve(rkb_runtime_t *runtime, uint32_t entry, uint32_t threads
    rkb_text_init(&answer, CONFINED_MAX_ANSWER);
    write_answer(rkb_jobs_take(runtime->jobs), candidate, &answer);
    return confined_frame_send(channel, &answer);
+}
+
+rkb_confined_work_t rkb_confined_work_of(rkb_runtime_t *runtime) {
+   return (rkb_confined_work_t){.open = open_jobs, .warm = warm, .serve = serve, .argument = runtime};
 }
