@@ -4,7 +4,7 @@
  * Prints the ratio of the two, and compares both with the goals.  Exits with 1 when a run fails, or when the
  * plain interpreter finds nothing wrong in the kernels whose barriers were removed. */
 #include "machine/machine_harness.h"
-#include "scalar.h"
+#include "bench/scalar.h"
 #include "base/usage.h"
 
 #include <stdio.h>

@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "base/usage.h"
 #include "base/random.h"
-#include "t4_space.h"
+#include "bench/t4_space.h"
 #include "tuner/tuner.h"
 
 enum { STEPS = 3, SEEDS = 10, SEEDS_MAX = 1000, RANDOM_SEEDS = 200 };

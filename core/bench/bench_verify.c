@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/usage.h"
-#include "verify/verify_processes.h"
-#include "verify/tables.h"
+#include "tools/faults/verify/verify_processes.h"
+#include "tools/faults/verify/tables.h"
 
 static bool read_settings(settings_t *s, int count_of, char **arguments) {
    *s = (settings_t){.jobs = 2};

@@ -1,5 +1,5 @@
 /* Executes a launch, thread by thread, with the checks that scalar.h names. */
-#include "scalar_state.h"
+#include "bench/scalar_state.h"
 
 #include <math.h>
 #include <stdlib.h>

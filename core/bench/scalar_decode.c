@@ -1,5 +1,5 @@
 /* Reads the PTX of a launch into the plain interpreter's own instructions, and lays out its registers, buffers and threads. */
-#include "scalar_state.h"
+#include "bench/scalar_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #define RKB_BENCH_SCALAR_STATE_H
 
 #include "machine/ptx/module.h"
-#include "scalar.h"
+#include "bench/scalar.h"
 
 enum { MOST_OPERANDS = 6, SEVERAL_READERS = 0xfff, REGION_BITS = 36, WARP = 32 };
 

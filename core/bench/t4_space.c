@@ -1,5 +1,5 @@
 /* T4 files (t4_space.h). */
-#include "t4_space.h"
+#include "bench/t4_space.h"
 
 #include <jansson.h>
 #include <math.h>

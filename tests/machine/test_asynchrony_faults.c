@@ -3,7 +3,7 @@
  * which an operator breaks nothing, and why; tensor_labels.tsv the faults that a device showed, none of which may be in that list.  A test judges a sample of the faults; "all" as argument judges every one, and a part of a path
  * those of the kernels that have it, with what was found.  "write FOLDER" writes all texts instead, as KERNEL.cu and KERNEL.OPERATOR.SITE.cu,
  * for tests/gpu/tensor_faults.py, which runs them on a device, and as KERNEL.outputs what the machine computes for each kernel as it is. */
-#include "corpus/operator.h"
+#include "tools/faults/operators/operator.h"
 #include "machine_harness.h"
 
 #include <setjmp.h>

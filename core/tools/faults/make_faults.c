@@ -4,8 +4,8 @@
 #include <string.h>
 #include "base/file.h"
 #include "base/usage.h"
-#include "corpus/corpus.h"
-#include "corpus/labels.h"
+#include "tools/faults/corpus/corpus.h"
+#include "tools/faults/corpus/labels.h"
 
 static int write_texts(const corpus_t *corpus, const char *folder, rkb_error_t *err) {
    int status = RKB_OK;

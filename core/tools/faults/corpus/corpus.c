@@ -1,5 +1,5 @@
 /* Enumerates the corpus.  Owns its texts; one thread while it is made. */
-#include "corpus/corpus.h"
+#include "tools/faults/corpus/corpus.h"
 
 #include <stdio.h>
 #include <stdlib.h>

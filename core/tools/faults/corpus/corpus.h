@@ -4,7 +4,7 @@
 #define RKB_TOOLS_FAULTS_CORPUS_CORPUS_H
 
 #include "base/hash.h"
-#include "corpus/operator.h"
+#include "tools/faults/operators/operator.h"
 #include "task/task.h"
 
 enum { USUAL_SITES = 4 }; /* of one operator in one kernel; the hashes of their ids decide which */

@@ -1,5 +1,5 @@
 /* Reads and writes the table of labels. */
-#include "corpus/labels.h"
+#include "tools/faults/corpus/labels.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef RKB_TOOLS_FAULTS_CORPUS_LABELS_H
 #define RKB_TOOLS_FAULTS_CORPUS_LABELS_H
 
-#include "corpus/corpus.h"
+#include "tools/faults/corpus/corpus.h"
 
 /* fault: the kernel is wrong, because something saw it or because an argument holds.  equivalent: it has the
  * same machine code and plans as the kernel it was made from.  unbuildable: it does not compile or has no

@@ -1,5 +1,5 @@
 /* The GPU side of labelling.  Owns the worker process; one thread. */
-#include "label/device_run.h"
+#include "tools/faults/label/device_run.h"
 
 #include <stdio.h>
 #include <stdlib.h>

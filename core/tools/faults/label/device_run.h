@@ -3,7 +3,7 @@
 #ifndef RKB_TOOLS_FAULTS_LABEL_DEVICE_RUN_H
 #define RKB_TOOLS_FAULTS_LABEL_DEVICE_RUN_H
 
-#include "label/label_subjects.h"
+#include "tools/faults/label/label_subjects.h"
 #include "gpu/device_worker.h"
 
 typedef struct device_runner {

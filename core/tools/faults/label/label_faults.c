@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/usage.h"
-#include "label/labelling.h"
+#include "tools/faults/label/labelling.h"
 
 typedef struct settings {
    const char *tasks, *bases, *out, *cache;

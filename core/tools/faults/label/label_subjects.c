@@ -1,6 +1,6 @@
 /* Cases, inputs and answers, which all threads of the labelling program share.  Threads of its own make them,
  * since the references take most of the processor time. */
-#include "label/label_subjects.h"
+#include "tools/faults/label/label_subjects.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

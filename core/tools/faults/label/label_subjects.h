@@ -4,7 +4,7 @@
 #ifndef RKB_TOOLS_FAULTS_LABEL_LABEL_SUBJECTS_H
 #define RKB_TOOLS_FAULTS_LABEL_LABEL_SUBJECTS_H
 
-#include "corpus/corpus.h"
+#include "tools/faults/corpus/corpus.h"
 
 enum { TRIAL_FAMILIES = 12, DRAWN_CASES = 3, MOST_CASES = 48, MOST_TENSORS = 64 };
 

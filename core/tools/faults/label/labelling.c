@@ -1,11 +1,11 @@
 /* See labelling.h.  Each job has a thread, and each thread a GPU worker process; builds share a pool of
  * compiler processes. */
-#include "label/labelling.h"
+#include "tools/faults/label/labelling.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "label/output_comparison.h"
+#include "tools/faults/label/output_comparison.h"
 
 double labelling_seconds(const labelling_t *l) {
    struct timespec now;

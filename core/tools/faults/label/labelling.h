@@ -7,9 +7,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include "corpus/labels.h"
-#include "label/device_run.h"
-#include "label/sanitizer.h"
+#include "tools/faults/corpus/labels.h"
+#include "tools/faults/label/device_run.h"
+#include "tools/faults/label/sanitizer.h"
 
 typedef struct original { /* what a kernel's faults are compared with */
    char ptx[RKB_HASH_TEXT];

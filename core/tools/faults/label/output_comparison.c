@@ -1,5 +1,5 @@
 /* See output_comparison.h. */
-#include "label/output_comparison.h"
+#include "tools/faults/label/output_comparison.h"
 
 #include <inttypes.h>
 #include <math.h>

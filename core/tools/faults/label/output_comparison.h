@@ -3,7 +3,7 @@
 #ifndef RKB_TOOLS_FAULTS_LABEL_OUTPUT_COMPARISON_H
 #define RKB_TOOLS_FAULTS_LABEL_OUTPUT_COMPARISON_H
 
-#include "label/device_run.h"
+#include "tools/faults/label/device_run.h"
 
 /* where: see site_t; NULL: the bench cases alone.  witness owns nothing; comparison_t below holds the case
  * that it names. */

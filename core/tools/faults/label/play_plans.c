@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/usage.h"
 #include "kernel/kernel.h"
-#include "label/plans_file.h"
+#include "tools/faults/label/plans_file.h"
 #include "gpu/worker/plan_instance.h"
 
 enum { DEADLINE_MS = 20000 };

@@ -1,6 +1,6 @@
 /* Writes a few plans with their inputs into a file, and runs rkb-play-plans on it under compute-sanitizer.
  * Owns the file during a call. */
-#include "label/sanitizer.h"
+#include "tools/faults/label/sanitizer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/file.h"
-#include "label/plans_file.h"
+#include "tools/faults/label/plans_file.h"
 
 enum { MOST_WATCHED = 4, SECONDS = 60 };
 #define WATCHED_WORK 3e6 /* operations of a case at most, since the tools slow kernels down a hundredfold */

@@ -4,7 +4,7 @@
 #ifndef RKB_TOOLS_FAULTS_LABEL_SANITIZER_H
 #define RKB_TOOLS_FAULTS_LABEL_SANITIZER_H
 
-#include "label/device_run.h"
+#include "tools/faults/label/device_run.h"
 
 enum { SANITIZER_MEMCHECK, SANITIZER_RACECHECK, SANITIZER_SYNCCHECK, SANITIZER_INITCHECK, SANITIZER_TOOLS };
 extern const char *const sanitizer_tools[SANITIZER_TOOLS];

@@ -2,7 +2,7 @@
  * size of a value, a grid or a dim, the threads at a barrier, and the absence of NaN.  Stateless; any thread. */
 #include <inttypes.h>
 #include <string.h>
-#include "corpus/operator.h"
+#include "tools/faults/operators/operator.h"
 
 static bool is_barrier(const source_t *s, uint32_t i) {
    return source_is(s, i, "__syncthreads") && source_is(s, i + 1, "(") && source_is(s, i + 3, ";");

@@ -2,8 +2,8 @@
  * arrival or a count is missing or wrong.  Kernels write these as inline assembly, in place or in small
  * functions of their own.  An operator looks for words of an instruction, and a site is the statement that
  * executes it.  Stateless; any thread. */
-#include "corpus/operator.h"
-#include "operators/instruction_calls.h"
+#include "tools/faults/operators/operator.h"
+#include "tools/faults/operators/instruction_calls.h"
 
 #include <ctype.h>
 #include <string.h>

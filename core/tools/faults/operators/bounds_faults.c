@@ -1,6 +1,6 @@
 /* Checks and loop limits: dropped, or off by one.  Stateless; any thread. */
 #include <string.h>
-#include "corpus/operator.h"
+#include "tools/faults/operators/operator.h"
 
 static const char *const comparisons[] = {"<", ">=", ">", "<=", NULL};
 

@@ -1,5 +1,5 @@
 /* Addresses: wrong strides, swapped indices, tiles and offsets off by one.  Stateless; any thread. */
-#include "corpus/operator.h"
+#include "tools/faults/operators/operator.h"
 
 /* Whether the token lies inside [ ] of an expression (not of a declaration of an array). */
 static uint32_t bracket_of(const source_t *s, uint32_t token) {

@@ -1,5 +1,5 @@
 /* Finds statements that execute instructions (instruction_calls.h).  Stateless; any thread. */
-#include "operators/instruction_calls.h"
+#include "tools/faults/operators/instruction_calls.h"
 
 #include <string.h>
 

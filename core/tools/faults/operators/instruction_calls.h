@@ -3,7 +3,7 @@
 #ifndef RKB_TOOLS_FAULTS_OPERATORS_INSTRUCTION_CALLS_H
 #define RKB_TOOLS_FAULTS_OPERATORS_INSTRUCTION_CALLS_H
 
-#include "corpus/operator.h"
+#include "tools/faults/operators/operator.h"
 
 #define MOST_CALLS 64u
 

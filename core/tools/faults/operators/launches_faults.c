@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "corpus/operator.h"
+#include "tools/faults/operators/operator.h"
 
 /* Calls visit with each line of the manifest: its first byte and the byte after its last. */
 static const char *next_line(const source_t *s, const char *at, const char **end) {

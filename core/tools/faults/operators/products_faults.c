@@ -1,8 +1,8 @@
 /* Products on tensor cores that lose precision or take what is no term: a correction of a split product is left
  * out, partial sums stay in the tensor cores' accumulators or count twice, a last tile keeps what its buffer held.
  * Stateless; any thread. */
-#include "corpus/operator.h"
-#include "operators/instruction_calls.h"
+#include "tools/faults/operators/operator.h"
+#include "tools/faults/operators/instruction_calls.h"
 
 #include <string.h>
 

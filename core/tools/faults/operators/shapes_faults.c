@@ -2,7 +2,7 @@
  * together, offsets that do not hold in 32 bits.  Stateless; any thread. */
 #include <inttypes.h>
 #include <string.h>
-#include "corpus/operator.h"
+#include "tools/faults/operators/operator.h"
 
 enum {
    MOST_MODES = 4,

@@ -1,5 +1,5 @@
 /* Barriers, fences, atomics, counters and shuffles taken away or misplaced.  Stateless; any thread. */
-#include "corpus/operator.h"
+#include "tools/faults/operators/operator.h"
 
 static bool is_barrier(const source_t *s, uint32_t i) {
    return source_is(s, i, "__syncthreads") && source_is(s, i + 1, "(") && source_is(s, i + 3, ";");

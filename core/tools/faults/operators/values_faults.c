@@ -1,6 +1,6 @@
 /* Numbers: accumulators, constants, precision, inputs that are not read.  Stateless; any thread. */
 #include <string.h>
-#include "corpus/operator.h"
+#include "tools/faults/operators/operator.h"
 
 /* float sum = 0.0f and float sum[n] = {} lose their initial values. */
 void find_uninitialised_accumulator(const source_t *s, sites_t *sites) {

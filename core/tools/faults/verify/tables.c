@@ -1,5 +1,5 @@
 /* See tables.h. */
-#include "verify/tables.h"
+#include "tools/faults/verify/tables.h"
 
 #include <math.h>
 #include <stdio.h>

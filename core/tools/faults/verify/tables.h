@@ -2,7 +2,7 @@
 #ifndef RKB_TOOLS_FAULTS_VERIFY_TABLES_H
 #define RKB_TOOLS_FAULTS_VERIFY_TABLES_H
 
-#include "verify/verify_subjects.h"
+#include "tools/faults/verify/verify_subjects.h"
 
 /* Prints, by operator, what became of the faults kept out of tuning, or of the others, with Wilson's
  * intervals. */

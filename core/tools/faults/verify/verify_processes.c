@@ -1,6 +1,6 @@
 /* See verify_processes.h.  The checks run in child processes, because a check turns its thread into the engine's loop,
  * and because a kernel may end the process. */
-#include "verify/verify_processes.h"
+#include "tools/faults/verify/verify_processes.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>

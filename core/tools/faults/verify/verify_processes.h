@@ -2,7 +2,7 @@
 #ifndef RKB_TOOLS_FAULTS_VERIFY_VERIFY_PROCESSES_H
 #define RKB_TOOLS_FAULTS_VERIFY_VERIFY_PROCESSES_H
 
-#include "verify/verify_subjects.h"
+#include "tools/faults/verify/verify_subjects.h"
 
 /* Checks what is not done yet, in settings.jobs processes.  The results are in the results' file and in the
  * subjects.  A subject that ends its process gets the standing VERIFY_CRASH.  RKB_ERR_UNAVAILABLE: a process

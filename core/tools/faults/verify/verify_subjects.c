@@ -1,5 +1,5 @@
 /* See verify_subjects.h. */
-#include "verify/verify_subjects.h"
+#include "tools/faults/verify/verify_subjects.h"
 
 #include <stdio.h>
 #include <stdlib.h>

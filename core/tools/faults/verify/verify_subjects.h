@@ -2,7 +2,7 @@
 #ifndef RKB_TOOLS_FAULTS_VERIFY_VERIFY_SUBJECTS_H
 #define RKB_TOOLS_FAULTS_VERIFY_VERIFY_SUBJECTS_H
 
-#include "corpus/labels.h"
+#include "tools/faults/corpus/labels.h"
 
 enum { VERIFY_MOST_JOBS = 64 };
 #define VERIFY_CRASH "crash" /* the standing of a subject that ended the process which checked it */

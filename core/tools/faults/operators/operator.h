@@ -1,9 +1,9 @@
 /* A way to break a correct kernel.  Each operator finds, in one kernel file, every place where it applies,
  * always in the same order; a place is a set of replacements of bytes.  Stateless; any thread. */
-#ifndef RKB_TOOLS_FAULTS_CORPUS_OPERATOR_H
-#define RKB_TOOLS_FAULTS_CORPUS_OPERATOR_H
+#ifndef RKB_TOOLS_FAULTS_OPERATORS_OPERATOR_H
+#define RKB_TOOLS_FAULTS_OPERATORS_OPERATOR_H
 
-#include "corpus/fault_source.h"
+#include "tools/faults/operators/fault_source.h"
 
 enum { MOST_EDITS = 4 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
-#include "corpus/operator.h"
+#include "tools/faults/operators/operator.h"
 
 void sites_begin(sites_t *sites) {
    if (sites->count == sites->room) {

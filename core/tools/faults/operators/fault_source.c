@@ -1,5 +1,5 @@
 /* Structure of a kernel file, found from its tokens.  Owns the text and the token list; any thread. */
-#include "corpus/fault_source.h"
+#include "tools/faults/operators/fault_source.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The table of fault operators.  "Permitted reasons" are what a person who reads the faulty line would call
  * the fault. */
-#include "corpus/operator.h"
+#include "tools/faults/operators/operator.h"
 
 #define ADDRESSES                                                                                            \
    "memory.out_of_bounds memory.misaligned memory.uninitialised numeric.mismatch numeric.nonfinite "         \

@@ -1,8 +1,8 @@
 /* A kernel file as the fault operators see it: its tokens without comments and directives, the pieces of C++
  * structure that they ask for (brackets, statements, functions), and its manifest's lines.  Immutable once
  * open; any thread. */
-#ifndef RKB_TOOLS_FAULTS_CORPUS_FAULT_SOURCE_H
-#define RKB_TOOLS_FAULTS_CORPUS_FAULT_SOURCE_H
+#ifndef RKB_TOOLS_FAULTS_OPERATORS_FAULT_SOURCE_H
+#define RKB_TOOLS_FAULTS_OPERATORS_FAULT_SOURCE_H
 
 #include <stdbool.h>
 #include "kernel/kernel.h"

@@ -1,7 +1,7 @@
 /* The table of operators that break asynchronous operations and matrix products.  "Permitted reasons" are
  * what a person who reads the faulty line would call the fault; plan.trap where the kernel compares its own
  * result. */
-#include "corpus/operator.h"
+#include "tools/faults/operators/operator.h"
 
 #define NUMBERS "numeric.mismatch numeric.nonfinite numeric.precision"
 
