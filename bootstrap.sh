@@ -39,12 +39,12 @@ cuda_release=12-9
 cuda_packages=("cuda-nvrtc-$cuda_release" "libnvjitlink-$cuda_release" "cuda-cudart-dev-$cuda_release"
                "cuda-cccl-$cuda_release" "cuda-crt-$cuda_release")
 # Areas of tests/ that run again under the sanitizers.
-sanitized_areas='base;lift;executor;statistics;system;archive;pipeline;stage;run;kernel;reference;task;cli;machine;faults;llm;plugins;conformance;gpu'
+sanitized_areas='base;lift;executor;statistics;system;archive;pipeline;stage;run;kernel;reference;task;cli;machine;faults;llm;plugin;plugins;prompt;conformance;gpu'
 # Tests of what strangers send, which the sanitizers see better, run there alone: the optimiser does not matter to what they hold.
 sanitized_alone='^(lift_(parser|rewrites)|llm_protocols|kernel_hostile|cli_damaged_archives|executor_ssh)$'
 # What is left out of them: tests of many whole runs, and commands, whose code other tests execute under the sanitizers; and tests of Python or of
 # other projects' programs, which no sanitizer sees.  What the fuzz targets read in fuzz_* they have read before they fuzz.
-sanitized_without='^(machine_(budgets|certificates)|executor_slurm|cli_(rows-unfilled|best|check|debug|doctor|expected|judge|judge-tune|manual-pages|names|pipelines|precision.*|secret|task-import-refused|tensor-instructions|tune)|llm_(pipeline|sdk|spending|splits)|reference_(bounds_functions|bounds_ones|functions_made)|faults_unbuilt|conformance_tiles|gpu_(baseline|harness|protocol|sittings)|kernel_export_package|library|process_stages|sweep|sweep_comparisons|fuzz_.*)$'
+sanitized_without='^(machine_(budgets|certificates)|executor_slurm|cli_(report_page|report_serve|rows-unfilled|best|check|debug|doctor|expected|judge|judge-tune|manual-pages|names|pipelines|precision.*|secret|task-import-refused|tensor-instructions|tune)|llm_(pipeline|sdk|spending|splits)|reference_(bounds_functions|bounds_ones|functions_made)|faults_unbuilt|conformance_tiles|gpu_(baseline|harness|protocol|sittings)|kernel_export_package|library|plugins_(process_stages|profilers)|sweep|sweep_(comparisons|experiments)|fuzz_.*)$'
 # What the undefined-behaviour sanitizer finds ends the program with a trap, without a message.  The tables behind its messages are a third of the
 # work of compiling, and every start of a program relocates them.  Nor are there tables of lines: a report names functions.  A build with the preset as
 # it is says where the trap was, and in which line.  A short fuzzing from kept inputs learns nothing from compared values, and needs no addresses of what
@@ -56,7 +56,7 @@ sanitizer_flags='-g0 -O0 -fsanitize-undefined-trap-on-error -fno-sanitize-covera
 linker=(-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld -DCMAKE_MODULE_LINKER_FLAGS=-fuse-ld=lld -DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=lld)
 # Areas with fuzz targets, and how many inputs each target reads, kept ones among them.  Without the optimiser they run three quarters as fast.  Who
 # fuzzes for hours builds with the preset as it is.
-fuzzed_areas='base;library;lift;process_stages;executor;sweep;kernel;system;stage;pipeline;llm;task;machine;plugins;cli'
+fuzzed_areas='base;library;lift;executor;sweep;kernel;system;stage;pipeline;llm;task;machine;plugins;cli'
 fuzz_runs=5000
 
 # --- packages -----------------------------------------------------------------------------------------------------

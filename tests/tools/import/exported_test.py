@@ -15,8 +15,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
-for folder in (os.path.join(HERE, "..", "..", "..", "core", "tools", "import"), os.path.join(HERE, "..", "..", "reference"),
-               os.path.join(HERE, "..", "..", "import"), HERE):  # fmt: skip
+for folder in (os.path.join(HERE, "..", "..", "..", "core", "tools", "import"), os.path.join(HERE, "..", "..", "reference"), HERE):
     sys.path.insert(0, folder)
 
 import torch  # noqa: E402

@@ -24,7 +24,6 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(HERE, "..", "..", "..", "core", "tools", "import"))
 
 sys.path.insert(0, os.path.join(HERE, "..", "..", "reference"))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "import"))
 
 import compare  # noqa: E402
 import import_task  # noqa: E402

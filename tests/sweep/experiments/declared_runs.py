@@ -52,7 +52,7 @@ class Runs:
     def sweep(self, port, extends, name, more="", profile=False, seeds=1, changes=(), secret=SECRET):
         """Runs a sweep; returns its directory.  changes: for --set."""
         path, out = f"{self.folder}/{name}.yaml", f"{self.folder}/{name}"
-        profiler = LINES.format(folder=f"{self.source}/tests/experiments") if profile else ""
+        profiler = LINES.format(folder=f"{self.source}/tests/sweep/experiments") if profile else ""
         with open(path, "w", encoding="utf-8") as file:
             file.write(PIPELINE.format(extends=extends, name=name, port=port, more=f"seeds: {seeds}\n{more}", profiler=profiler))
         words = [f"{self.binary}/bin/rkb-run", "--sweep", path, "--out", out, "--quiet", "--secret", secret, "--cells", "2"]

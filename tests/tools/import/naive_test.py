@@ -9,7 +9,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
-for folder in (os.path.join(HERE, "..", "..", "core", "tools", "import"), HERE):
+for folder in (os.path.join(HERE, "..", "..", "..", "core", "tools", "import"), HERE):
     sys.path.insert(0, folder)
 
 import import_task  # noqa: E402

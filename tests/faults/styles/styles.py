@@ -18,7 +18,7 @@ import tempfile
 
 def groups_of(source, most):
     """Files by (task, direction)."""
-    files = sorted((source / "tests" / "styles").glob("*/*.cu"), key=lambda path: hashlib.sha256(path.name.encode()).hexdigest())
+    files = sorted((source / "tests" / "faults" / "styles").glob("*/*.cu"), key=lambda path: hashlib.sha256(path.name.encode()).hexdigest())
     groups = {}
     for path in files[: most or None]:
         manifest = path.read_text()

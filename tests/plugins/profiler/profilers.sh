@@ -8,12 +8,12 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME=$work/cache PATH=$binary/bin:$PATH
 kernel=$source/tasks/mnist_linear_relu/seeds/forward/block_per_outputs.cu
-tools="--set screen.ncu.with.program=$source/tests/profiler/tools/ncu --set screen.sanitizer.with.program=$source/tests/profiler/tools/compute-sanitizer"
+tools="--set screen.ncu.with.program=$source/tests/plugins/profiler/tools/ncu --set screen.sanitizer.with.program=$source/tests/plugins/profiler/tools/compute-sanitizer"
 
 # check NAME CUPTI ENERGY STANDIN: leaves $work/NAME (JSON) and $work/NAME.err
 check() {
   RKB_WORKER="/usr/bin/env LD_PRELOAD=$preloaded ASAN_OPTIONS=detect_leaks=0 RKB_DOUBLE_CUPTI=$2 RKB_DOUBLE_LAUNCHES=1 RKB_DOUBLE_ENERGY=$3 STANDIN=$4 $worker" \
-    rkb check "$kernel" --pipeline "$source/tests/profiler/profilers.yaml" $tools --json --secret "$(printf '%064d' 7)" \
+    rkb check "$kernel" --pipeline "$source/tests/plugins/profiler/profilers.yaml" $tools --json --secret "$(printf '%064d' 7)" \
     >"$work/$1" 2>"$work/$1.err" || true
 }
 
@@ -65,7 +65,7 @@ expect("ERR_NVGPUCTRPERM" in said and "no energy" in said, "each says why", said
 PYTHON
 # The text for people has the sentence, the bottleneck and what treats it.
 RKB_WORKER="/usr/bin/env LD_PRELOAD=$preloaded ASAN_OPTIONS=detect_leaks=0 RKB_DOUBLE_CUPTI=counters RKB_DOUBLE_LAUNCHES=1 RKB_DOUBLE_ENERGY=none $worker" \
-  rkb check "$kernel" --pipeline "$source/tests/profiler/profilers.yaml" $tools >"$work/text" 2>"$work/text.err" || true
+  rkb check "$kernel" --pipeline "$source/tests/plugins/profiler/profilers.yaml" $tools >"$work/text" 2>"$work/text.err" || true
 grep -q '^  bottleneck: .* as counted, in ' "$work/text" && grep -q '^    try ' "$work/text" || { cat "$work/text" "$work/text.err"; exit 1; }
 
 # Models read what was counted: a run against a server that answers with the task's seeds, right and wrong ones.
@@ -74,7 +74,7 @@ coproc AUTHOR { exec python3 "$source/tests/llm/server/kernel_author.py" "$work/
 read -r port <&"${AUTHOR[0]}"
 model="{provider: openai, model: declared, check: false, base_url: \"http://127.0.0.1:$port/v1\", key: {env: NO_KEY}, max_output_tokens: 16000, price: {input: 1, output: 1}}"
 NO_KEY=sk-no-key RKB_WORKER="/usr/bin/env LD_PRELOAD=$preloaded ASAN_OPTIONS=detect_leaks=0 RKB_DOUBLE_CUPTI=counters RKB_DOUBLE_LAUNCHES=1 RKB_DOUBLE_ENERGY=none $worker" \
-  rkb-run "$source/tests/profiler/models.yaml" --set "models.writer=$model" --set "models.quick=$model" --out "$work/run" --quiet \
+  rkb-run "$source/tests/plugins/profiler/models.yaml" --set "models.writer=$model" --set "models.quick=$model" --out "$work/run" --quiet \
   --secret "$(printf '%064d' 7)" >"$work/run.out" 2>&1 || { cat "$work/run.out"; exit 1; }
 python3 - "$work/run/run.sqlite" <<'PYTHON'
 import sqlite3, sys

@@ -31,7 +31,7 @@ from side_by_side import side_by_side
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
-for folder in (os.path.join(HERE, "..", "..", "core", "tools", "import"), os.path.join(HERE, "..", "reference"), HERE):
+for folder in (os.path.join(HERE, "..", "..", "..", "core", "tools", "import"), os.path.join(HERE, "..", "..", "reference"), HERE):
     sys.path.insert(0, folder)
 
 SECONDS = ("import_s", "naive_s", "fault_s")
