@@ -1,14 +1,12 @@
-/* Reading replies: kernels, edits, verdicts.  Making prompts: checks, cuts and marked lines. */
+/* Reading replies: kernels, edits, verdicts. */
 #include "check.h"
 
 #include <stdlib.h>
 #include <math.h>
 #include <string.h>
-#include "base/random.h"
 #include "llm/vote.h"
 #include "reply/reply_edits.h"
 #include "reply/extract.h"
-#include "prompt/prompt.h"
 
 #define MANIFEST "/* rkb-kernel: 1\ntask: t\nlaunches:\n  - {kernel: k}\n*/\n"
 #define CODE "__global__ void k() {\n}\n"
@@ -137,86 +135,11 @@ static void votes_are_read_and_counted(void **state) {
    assert_int_equal(vote_line("a\n", "zzz"), 0);
 }
 
-static void prompts_are_checked(void **state) {
-   static const char *const SLOTS[] = {"task", "kernel", NULL};
-   static const struct {
-      const char *text, *says;
-   } CASES[] = {
-      {"---\nslots:\n  task: 1KiB\n---\n# user\nDo {{task}}\n", ""},
-      {"# user\nDo it\n", "p.md:1:1: a prompt begins with"},
-      {"---\nslots:\n  task: 1KiB\n---\n# user\nDo it\n", "p.md:3:3: the slot 'task' is listed and not used"},
-      {"---\nslots: {}\n---\n# user\nline\nDo {{task}}\n", "p.md:6:4: the slot 'task' is not listed"},
-      {"---\nslots:\n  kernal: 1KiB\n---\n# user\n{{kernal}}\n",
-       "p.md:3:3: the stage fills no slot 'kernal'; did you mean 'kernel'?"},
-      {"---\nslots:\n  task: lots\n---\n# user\n{{task}}\n", "p.md:3:9: the budget of task"},
-      {"---\nslots:\n  task: 1KiB\n---\n# user\n{{task}\n", "'{{' is not closed"},
-      {"---\nslots: {}\n---\nHello\n# user\nx\n", "p.md:4:1: text outside a section"},
-      {"---\nslots: {}\n---\n# system\nx\n", "no '# user' section"},
-      {"---\nslots: {}\n---\n# user\nx\n# user\ny\n", "p.md:6:1: a second '# user'"},
-   };
-   (void)state;
-   for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
-      rkb_arena_t *arena = rkb_arena_new(0);
-      rkb_problems_t problems;
-      rkb_text_t text;
-      rkb_problems_init(&problems);
-      rkb_text_init(&text, 1 << 16);
-      rkb_template_parse(arena, "p.md", CASES[i].text, SLOTS, &problems);
-      rkb_problems_write(&problems, &text);
-      if ((problems.errors != 0) != (CASES[i].says[0] != '\0') || !strstr(rkb_text_get(&text), CASES[i].says))
-         fail_msg("case %zu says: %s", i, rkb_text_get(&text));
-      rkb_text_free(&text);
-      rkb_problems_free(&problems);
-      rkb_arena_free(arena);
-   }
-}
-
-static void prompts_are_filled(void **state) {
-   const rkb_prompt_t prompt = {.path = "p.md",
-                                .hash = "h",
-                                .text = "---\nslots:\n  task: 1KiB\n  kernel: 280\n  hints: 1KiB\n---\n# "
-                                        "system\nData is between {{marker}}.\n# user\nTask: {{task}}\n"
-                                        "Hints: {{hints}}\n\n{{kernel}}\nEnd {{marker}}\n"};
-   rkb_slot_entry_t kernels[3] = {
-      {.text = "first {{task}}", .label = "a", .priority = 1, .fenced = true},
-      {.text = "second", .label = "b", .priority = 5, .fenced = true},
-      {.text = "third, which is long enough to push the least important one out of the budget of this slot",
-       .label = "c",
-       .priority = 3,
-       .fenced = true}};
-   rkb_slot_entry_t task = {.text = "say {{kernel}} and {{marker}}"};
-   rkb_slot_value_t values[2] = {{.name = "kernel", .entries = kernels, .count = 3},
-                                 {.name = "task", .entries = &task, .count = 1}};
-   rkb_random_t stream = rkb_random_stream(1, "test", 0, 0), same = stream,
-                other = rkb_random_stream(1, "test", 1, 0);
-   rkb_filled_prompt_t *filled = NULL, *again = NULL, *different = NULL;
-   rkb_error_t err = {0};
-   (void)state;
-   assert_int_equal(rkb_prompt_fill(&prompt, values, 2, &stream, &filled, &err), RKB_OK);
-   assert_non_null(
-      strstr(filled->user,
-             "Task: say {{kernel}} and {{marker}}\n\n[")); /* values are not expanded; no line of hints */
-   assert_null(strstr(filled->user, "Hints"));
-   assert_null(strstr(filled->user, "first")); /* cut: lowest priority */
-   assert_non_null(strstr(filled->user, "begins: b]\nsecond\n["));
-   assert_true(strstr(filled->user, "second") < strstr(filled->user, "third")); /* in their order */
-   assert_int_equal(filled->cut, 1);
-   assert_non_null(strstr(filled->provenance, "\"label\":\"a\""));
-   assert_non_null(strstr(filled->system, "Data is between data-"));
-   assert_int_equal(rkb_prompt_fill(&prompt, values, 2, &same, &again, &err), RKB_OK);
-   assert_string_equal(filled->user, again->user); /* the same stream, the same marker */
-   assert_int_equal(rkb_prompt_fill(&prompt, values, 2, &other, &different, &err), RKB_OK);
-   assert_string_not_equal(filled->user, different->user);
-   rkb_prompt_filled_free(filled);
-   rkb_prompt_filled_free(again);
-   rkb_prompt_filled_free(different);
-}
-
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(kernels_are_found),          cmocka_unit_test(edits_apply_or_say_why),
-      cmocka_unit_test(votes_are_read_and_counted), cmocka_unit_test(prompts_are_checked),
-      cmocka_unit_test(prompts_are_filled),
+      cmocka_unit_test(kernels_are_found),
+      cmocka_unit_test(edits_apply_or_say_why),
+      cmocka_unit_test(votes_are_read_and_counted),
    };
    return RUN_TESTS(tests);
 }

@@ -1,23 +1,10 @@
-/* Pipeline files and the messages about them: each pipelines/cases/NAME.yaml has a NAME.expected with the problems, or with the
- * resolved form and the graph.  A new case is two new files; RKB_UPDATE_EXPECTED=1 writes the second. */
+/* Pipeline files and the messages about them: each cases/NAME.yaml has a NAME.expected with the problems, or with the resolved
+ * form and the graph (case_files.h). */
+#include "case_files.h"
+
 #include "run/run_harness.h"
 
-#include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
-#include "base/file.h"
-
 #define CASES RKB_SOURCE_DIR "/tests/pipeline/cases"
-
-/* The expected text has no paths of this tree. */
-static void add_shortened(rkb_text_t *out, const char *text) {
-   const char *at;
-   while ((at = strstr(text, CASES "/")) != NULL) {
-      rkb_text_append(out, text, (size_t)(at - text));
-      text = at + strlen(CASES "/");
-   }
-   rkb_text_add(out, text);
-}
 
 static void describe_node(const rkb_graph_node_t *node, rkb_text_t *out) {
    static const char *const sections[] = {"", "propose", "screen", "evaluate", "strategy", "operators"};
@@ -41,10 +28,10 @@ static char *describe(const char *path) {
    rkb_text_init(&out, 1 << 16);
    rkb_pipeline_t *pipeline = rkb_pipeline_open(&options, &problems);
    rkb_problems_write(&problems, &said);
-   add_shortened(&out, rkb_text_get(&said));
+   add_shortened(&out, rkb_text_get(&said), CASES);
    if (pipeline) {
       rkb_text_add(&out, "--- resolved\n");
-      add_shortened(&out, rkb_pipeline_text(pipeline));
+      add_shortened(&out, rkb_pipeline_text(pipeline), CASES);
       rkb_text_add(&out, "--- graph\n");
       for (uint32_t i = 0; i < rkb_pipeline_node_count(pipeline); i++)
          describe_node(rkb_pipeline_node(pipeline, i), &out);
@@ -60,38 +47,9 @@ static char *describe(const char *path) {
    return rkb_text_take(&out);
 }
 
-static int is_case(const struct dirent *entry) {
-   size_t length = strlen(entry->d_name);
-   return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
-}
-
 static void test_cases(void **state) {
-   struct dirent **entries = NULL;
-   int count = scandir(CASES, &entries, is_case, alphasort), wrong = 0;
    (void)state;
-   assert_true(count > 5);
-   for (int i = 0; i < count; i++) {
-      char expected_name[300], *expected = NULL;
-      size_t length = 0;
-      rkb_error_t err = {0};
-      char *path = rkb_path_join(CASES, entries[i]->d_name);
-      snprintf(expected_name, sizeof expected_name, "%.*s.expected", (int)strlen(path) - 5, path);
-      char *got = describe(path);
-      if (getenv("RKB_UPDATE_EXPECTED"))
-         assert_int_equal(rkb_file_write(expected_name, got, strlen(got), &err), RKB_OK);
-      if (rkb_file_read(expected_name, 1 << 20, &expected, &length, &err) != RKB_OK)
-         fail_msg("%s: %s", entries[i]->d_name, err.message);
-      if (strcmp(expected, got) != 0) {
-         wrong++;
-         print_message("%s: expected\n%s\ngot\n%s\n", entries[i]->d_name, expected, got);
-      }
-      free(expected);
-      free(got);
-      free(path);
-      free(entries[i]);
-   }
-   free(entries);
-   assert_int_equal(wrong, 0);
+   hold_cases(CASES, ".yaml", 6, describe);
 }
 
 /* The resolved form opens to the same pipeline: what a run directory keeps is all that is needed to go on. */

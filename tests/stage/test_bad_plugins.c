@@ -1,120 +1,14 @@
-/* Plugins that break the contract, one fault each (bad_plugins/): each gets one clear sentence, and harms nothing. */
+/* Plugins that break the contract in a run, one fault each (bad_plugins/): each gets one clear sentence, and harms nothing.  tests/plugin has those that
+ * are refused when they are loaded. */
 #include "run/run_harness.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <rkb/ext/device.h>
 #include <rkb/ext/llm.h>
 #include <rkb/ext/task.h>
 #include "base/file.h"
-
-#define QUOTED(number) #number
-#define DOTTED(major, minor) QUOTED(major) "." QUOTED(minor)
-#define VERSION DOTTED(RKB_ABI_MAJOR, RKB_ABI_MINOR)
-
-/* What is said when the object is looked at. */
-typedef struct load_case {
-   const char *name, *sentence;
-} load_case_t;
-static const load_case_t AT_LOAD[] = {
-   {"wrong_magic", "rkb_plugin_entry begins with 0x12345678, not with RKB_PLUGIN_MAGIC"},
-   {"newer_abi", "it asks for plugin interface 2.0, this program has " VERSION
-                 "; update the program, or compile the plugin"},
-   {"older_abi",
-    "it asks for plugin interface 0.1, this program has " VERSION "; compile it with this program's headers"},
-   {"entry_size", "an rkb_plugin_t says that it has 16 bytes, and "},
-   {"stage_size_zero", "an rkb_stage_t says that it has 0 bytes, and "},
-   {"stage_size_small", "are possible; give it sizeof(rkb_stage_t)"},
-   {"stage_size_huge", "an rkb_stage_t says that it has 1073741824 bytes, and "},
-   {"strategy_size", "an rkb_strategy_t says that it has 0 bytes, and "},
-   {"needs_a_phrase",
-    "bad.verifier.needs_a_phrase lists 'A task, please' in needs, which is no extension's name"},
-   {"needs_gpu_without_flag", "needs " RKB_EXT_DEVICE " and must set RKB_STAGE_EXCLUSIVE_GPU"},
-   {"no_entry", "it exports no rkb_plugin_entry"},
-   {"missing_symbol", "undefined symbol: nobody_defines_this"},
-   {"no_run", "bad.verifier.no_run has no run"},
-   {"wrong_id", "stage id 'bad.profiler.wrong_id' is not '<owner>.verifier.<name>'"},
-   {"emits_wrong_type", "bad.verifier.emits_wrong_type is a verifier and cannot emit 'candidate'"},
-   {"garbage_options",
-    "option 'one' of bad.verifier.garbage_options lies outside its config struct of 8 bytes"},
-};
-
-static char *object(const char *name) {
-   char file[100];
-   snprintf(file, sizeof file, "%s.so", name);
-   return rkb_path_join(RKB_BAD_PLUGINS, file);
-}
-
-static char *problems_text(rkb_problems_t *problems) {
-   rkb_text_t text;
-   rkb_text_init(&text, 1 << 16);
-   rkb_problems_write(problems, &text);
-   return rkb_text_take(&text);
-}
-
-static void test_bad_objects_get_one_sentence(void **state) {
-   (void)state;
-   for (size_t i = 0; i < sizeof AT_LOAD / sizeof AT_LOAD[0]; i++) {
-      char *path = object(AT_LOAD[i].name);
-      const char *const first[] = {path, NULL};
-      rkb_problems_t problems;
-      rkb_problems_init(&problems);
-      rkb_registry_t *registry = rkb_registry_open(first, NULL, &problems);
-      char *text = problems_text(&problems);
-      if (!strstr(text, AT_LOAD[i].sentence))
-         fail_msg("%s: expected '%s' in:\n%s", AT_LOAD[i].name, AT_LOAD[i].sentence, text);
-      char id[100];
-      snprintf(id, sizeof id, "bad.verifier.%s", AT_LOAD[i].name);
-      assert_null(rkb_registry_stage(registry, id, NULL));
-      assert_int_equal(problems.errors, 0); /* a bad object that no pipeline uses does no harm */
-      free(text);
-      rkb_registry_free(registry);
-      rkb_problems_free(&problems);
-      free(path);
-   }
-}
-
-static void test_twins_are_both_named(void **state) {
-   char *one = object("fails_create"), *two = object("twin");
-   const char *const first[] = {one, two, NULL};
-   rkb_problems_t problems;
-   (void)state;
-   rkb_problems_init(&problems);
-   rkb_registry_t *registry = rkb_registry_open(first, NULL, &problems);
-   char *text = problems_text(&problems);
-   assert_int_equal(problems.errors, 1);
-   assert_non_null(strstr(text, "twin.so: bad.verifier.fails_create is also in "));
-   assert_non_null(strstr(text, "/fails_create.so"));
-   free(text);
-   rkb_registry_free(registry);
-   rkb_problems_free(&problems);
-   free(one);
-   free(two);
-}
-
-static void test_world_writable_is_not_trusted(void **state) {
-   char *scratch = scratch_make(), *copy = rkb_path_join(scratch, "copy.so"), *path = object("two_verdicts");
-   char command[600];
-   const char *const first[] = {copy, NULL};
-   rkb_problems_t problems;
-   (void)state;
-   snprintf(command, sizeof command, "cp '%s' '%s' && chmod 0777 '%s'", path, copy, copy);
-   assert_int_equal(system(command), 0);
-   rkb_problems_init(&problems);
-   rkb_registry_t *registry = rkb_registry_open(first, NULL, &problems);
-   char *text = problems_text(&problems);
-   assert_non_null(strstr(text, "can be written to by others"));
-   assert_null(rkb_registry_stage(registry, "bad.verifier.two_verdicts", NULL));
-   free(text);
-   rkb_registry_free(registry);
-   rkb_problems_free(&problems);
-   free(copy);
-   free(path);
-   scratch_remove(scratch);
-}
 
 static rkb_pipeline_t *open_with(const char *scratch, const char *name) {
    char text[2048];
@@ -228,9 +122,6 @@ static void test_one_that_never_completes_is_written_off(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_bad_objects_get_one_sentence),
-      cmocka_unit_test(test_twins_are_both_named),
-      cmocka_unit_test(test_world_writable_is_not_trusted),
       cmocka_unit_test(test_faults_of_a_run_harm_nothing),
       cmocka_unit_test(test_what_cannot_begin_stops_the_run),
       cmocka_unit_test(test_one_that_never_completes_is_written_off),

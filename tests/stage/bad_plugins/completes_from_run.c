@@ -1,5 +1,5 @@
 /* A plugin that breaks one rule: completes from run. */
-#include "common.h"
+#include "plugin/bad_objects/common.h"
 static int run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    const rkb_host_t *host = ((const stage_t *)self)->host;
    asynchronous(host)->job_complete(host, job, RKB_ERR_INTERNAL, NULL);

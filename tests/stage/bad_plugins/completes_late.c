@@ -1,5 +1,5 @@
 /* A plugin that breaks one rule: completes late. */
-#include "common.h"
+#include "plugin/bad_objects/common.h"
 /* Completes each job once properly, and again from a later turn of the loop. */
 typedef struct late {
    const rkb_host_t *host;

@@ -1,5 +1,5 @@
 /* A plugin that breaks one rule: no verdict. */
-#include "common.h"
+#include "plugin/bad_objects/common.h"
 static int run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    (void)self;
    (void)job;

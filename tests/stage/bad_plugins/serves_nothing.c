@@ -1,4 +1,4 @@
 /* A plugin that breaks one rule: serve without submit. */
-#include "common.h"
+#include "plugin/bad_objects/common.h"
 ASYNCHRONOUS("serves_nothing", .submit = NULL);
 EXPORT(BAD);

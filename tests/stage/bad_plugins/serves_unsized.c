@@ -1,5 +1,5 @@
 /* A plugin that breaks one rule: a structure without its size. */
-#include "common.h"
+#include "plugin/bad_objects/common.h"
 static int create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
    static const rkb_asynchronous_stage_t stage = {.submit = good_run};
    (void)config;

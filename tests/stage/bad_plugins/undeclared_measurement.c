@@ -1,5 +1,5 @@
 /* A plugin that breaks one rule: undeclared measurement. */
-#include "common.h"
+#include "plugin/bad_objects/common.h"
 static const char *const BOTH[] = {"verdict", "measurement", NULL}, *const MEASURES[] = {"speed", NULL};
 static int run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    rkb_measurement_t other = {

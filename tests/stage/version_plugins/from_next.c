@@ -1,7 +1,7 @@
 /* Compiled against headers that are one minor newer than this program's (CMakeLists.txt makes them).  It is
  * built twice: as it is, which the program refuses; and asking for the program's own minor, with RKB_HAS
  * before each member that may be missing. */
-#include "../bad_plugins/common.h"
+#include "plugin/bad_objects/common.h"
 
 static int run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    const rkb_host_t *host = ((const stage_t *)self)->host;

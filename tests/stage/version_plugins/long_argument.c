@@ -1,5 +1,5 @@
 /* Hands the program a structure that is longer than the program knows, as newer headers would have it. */
-#include "../bad_plugins/common.h"
+#include "plugin/bad_objects/common.h"
 
 static int submit(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    const rkb_host_t *host = ((const stage_t *)self)->host;

@@ -1,5 +1,5 @@
 /* Descriptors whose sizes end before needs or in the middle of it: needs must not be read. */
-#include "../bad_plugins/common.h"
+#include "plugin/bad_objects/common.h"
 
 #define SHORT(name, bytes)                                                                                   \
    {                                                                                                         \

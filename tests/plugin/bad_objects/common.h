@@ -1,6 +1,7 @@
-/* What the bad plugins share: a verifier that keeps the contract, for each file to break in one place. */
-#ifndef RKB_TESTS_ENGINE_BAD_PLUGINS_COMMON_H
-#define RKB_TESTS_ENGINE_BAD_PLUGINS_COMMON_H
+/* What the plugins that break a rule share, those that are refused when they are loaded and those of tests/stage that break it in a run: a verifier
+ * that keeps the contract, for each file to break in one place. */
+#ifndef RKB_TESTS_PLUGIN_BAD_OBJECTS_COMMON_H
+#define RKB_TESTS_PLUGIN_BAD_OBJECTS_COMMON_H
 
 #include <rkb/draft/asynchronous.h>
 #include <rkb/items.h>
