@@ -6,7 +6,7 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../core/tools/baseline"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../core/tools/baseline"))
 import sittings
 
 RECORD = {
