@@ -186,15 +186,15 @@ static int64_t write_tiles(rkb_writer_t *writer, rkb_online_t *o) {
       floats += o->brought[b].rows * (o->brought[b].width + RKB_ONLINE_PADDING);
    floats += o->nodes.out_count * o->own_tile * (o->stream_tile + RKB_ONLINE_PADDING);
    const bool extern_memory = 4 * floats > 48 << 10;
-   rkb_write(writer, extern_memory ? "extern __shared__ __align__(16) float tiles[];" : "__shared__ __align__(16) float tiles[%lld];",
+   rkb_write(writer, extern_memory ? "extern __shared__ __align__(16) float floats[];" : "__shared__ __align__(16) float floats[%lld];",
              (long long)floats);
    int64_t first = 0;
    for (uint32_t b = 0; b < o->brought_count; b++) {
-      rkb_write(writer, "float *const %s = tiles + %lld;", o->brought[b].name, (long long)first);
+      rkb_write(writer, "float *const %s = floats + %lld;", o->brought[b].name, (long long)first);
       first += o->brought[b].rows * (o->brought[b].width + RKB_ONLINE_PADDING);
    }
    for (uint32_t i = 0; i < o->nodes.out_count; i++) {
-      rkb_write(writer, "float *const %s = tiles + %lld;", o->made_tiles[i], (long long)first);
+      rkb_write(writer, "float *const %s = floats + %lld;", o->made_tiles[i], (long long)first);
       first += o->own_tile * (o->stream_tile + RKB_ONLINE_PADDING);
    }
    return extern_memory ? 4 * floats : 0;

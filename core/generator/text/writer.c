@@ -324,7 +324,7 @@ const char *rkb_writer_beside(rkb_arena_t *arena, const char *name) {
                                         "half",        "own",        "taken",      "weights",
                                         "warp_down",   "warp_along", "part_stage", "part_turn",
                                         "part_filled", "part_freed", "unit",       "sequence",
-                                        "sum"};
+                                        "sum",         "floats"};
    for (uint32_t l = 0; l < sizeof locals / sizeof locals[0]; l++)
       if (strcmp(locals[l], name) == 0)
          return rkb_arena_format(arena, "%s_given", name);
