@@ -15,6 +15,7 @@ typedef struct filling {
    rkb_text_t values[RKB_MAX_SLOTS];
    json_t *slots, *cuts;
    uint32_t cut;
+   const char *malformed; /* the slot with a value that is not UTF-8, or NULL */
 } filling_t;
 
 static const rkb_slot_value_t *find(const rkb_slot_value_t *values, uint32_t count, const char *name) {
@@ -86,7 +87,8 @@ static void fill_slot(filling_t *filling, uint32_t index, const rkb_slot_value_t
       if (out->length)
          rkb_text_add(out, "\n");
       write_entry(filling, &value->entries[i], out);
-      json_array_append_new(shown, json_string(value->entries[i].text));
+      if (json_array_append_new(shown, json_string(value->entries[i].text)) != 0)
+         filling->malformed = slot->name; /* Jansson takes UTF-8 alone */
    }
    json_object_set_new(filling->slots, slot->name, shown);
 }
@@ -122,7 +124,7 @@ static int finish(filling_t *filling, const rkb_prompt_t *prompt, rkb_filled_pro
    write_section(filling, &filling->template->user, &user);
    json_t *about = json_pack("{s:s, s:s, s:O, s:O}", "prompt", prompt->hash, "marker", filling->marker,
                              "slots", filling->slots, "cut", filling->cuts);
-   char *provenance = about ? rkb_json_canonical(about) : NULL;
+   char *provenance = about && !filling->malformed ? rkb_json_canonical(about) : NULL;
    bool cut = system.cut || user.cut;
    char *system_text = rkb_text_take(&system), *user_text = rkb_text_take(&user);
    json_decref(about);
@@ -139,9 +141,10 @@ static int finish(filling_t *filling, const rkb_prompt_t *prompt, rkb_filled_pro
    free(provenance);
    free(system_text);
    free(user_text);
-   return cut ? rkb_fail(err, RKB_ERR_LIMIT, "a filled prompt is larger than %u bytes", MOST_BYTES)
-              : rkb_fail(err, RKB_ERR_INVALID,
-                         "the prompt's values are not UTF-8, or there is no memory left");
+   if (cut)
+      return rkb_fail(err, RKB_ERR_LIMIT, "a filled prompt is larger than %u bytes", MOST_BYTES);
+   return rkb_fail(err, RKB_ERR_INVALID, filling->malformed ? "%s: the value of slot '%s' is not UTF-8" : "%s: there is no memory left",
+                   prompt->path, filling->malformed);
 }
 
 int rkb_prompt_fill(const rkb_prompt_t *prompt, const rkb_slot_value_t *values, uint32_t count,

@@ -156,11 +156,21 @@ static void what_is_too_long_is_an_error(void **state) {
    rkb_text_free(&large);
 }
 
+/* JSON holds UTF-8 alone, and the record of what was asked is JSON. */
+static void what_is_not_utf8_is_an_error(void **state) {
+   rkb_error_t err = {0};
+   (void)state;
+   assert_int_equal(fill_with("caf\xc3\xa9", &err), RKB_OK);
+   assert_int_equal(fill_with("caf\xe9", &err), RKB_ERR_INVALID);
+   assert_string_equal(err.message, "p.md: the value of slot 'task' is not UTF-8");
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(prompt_files_are_read_and_filled),
       cmocka_unit_test(markers_come_from_the_stream),
       cmocka_unit_test(what_is_too_long_is_an_error),
+      cmocka_unit_test(what_is_not_utf8_is_an_error),
    };
    return RUN_TESTS(tests);
 }
