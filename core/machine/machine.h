@@ -155,6 +155,8 @@ typedef struct rkb_machine_finding {
    bool has_other;
    uint32_t register_count;
    rkb_machine_register_t registers[RKB_MACHINE_REGISTERS]; /* operands of the instruction, in that thread */
+   bool
+      within_block; /* of a wait without end: only threads of its block or cluster could end it, and all of them wait or have ended */
    /* How often the same reason was found at the same instruction. */
    uint64_t occurrences;
 } rkb_machine_finding_t;

@@ -266,6 +266,7 @@ static void report_stuck(machine_warp_t *warp, const machine_fragment_t *f) {
       warp, RKB_MACHINE_REJECT, "sync.deadlock", lane,
       "waits for phase %u of the mbarrier at byte %u of shared memory, which never completes: %s",
       group.awaited - mbarrier->first - 1, machine_own_byte(warp->block, mbarrier->offset), missing);
+   machine_find_within_block(finding);
    if (who != PTX_NONE)
       machine_find_other(finding, warp->block, who);
    warp->run->stop = true;

@@ -114,8 +114,9 @@ void machine_cluster_exit(machine_warp_t *warp, uint32_t mask) {
 
 void machine_cluster_stuck(machine_warp_t *warp, uint32_t mask) {
    const machine_cluster_barrier_t *barrier = warp->block->cluster_barrier;
-   machine_find(warp, RKB_MACHINE_REJECT, "sync.deadlock", (uint32_t)__builtin_ctz(mask),
-                "waits at the barrier of the cluster for %u of %u threads that never arrive",
-                barrier->pending, barrier->expected);
+   machine_find_within_block(
+      machine_find(warp, RKB_MACHINE_REJECT, "sync.deadlock", (uint32_t)__builtin_ctz(mask),
+                   "waits at the barrier of the cluster for %u of %u threads that never arrive",
+                   barrier->pending, barrier->expected));
    warp->run->stop = true;
 }

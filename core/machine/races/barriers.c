@@ -332,8 +332,9 @@ void machine_barriers_stuck(machine_block_t *block) {
          if (!f->waiting)
             continue;
          warp->pc = f->pc;
-         machine_find(warp, RKB_MACHINE_REJECT, "sync.deadlock", (uint32_t)__builtin_ctz(f->mask),
-                      "warp %u waits at barrier %u for threads that never come", warp->place, f->barrier);
+         machine_find_within_block(
+            machine_find(warp, RKB_MACHINE_REJECT, "sync.deadlock", (uint32_t)__builtin_ctz(f->mask),
+                         "warp %u waits at barrier %u for threads that never come", warp->place, f->barrier));
          block->run->stop = true;
       }
    }

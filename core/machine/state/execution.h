@@ -170,6 +170,9 @@ void machine_thread_index(const machine_block_t *block, uint32_t thread, uint32_
 void machine_block_index(const machine_launch_t *launch, uint64_t serial, uint32_t thread, uint32_t out[3]);
 /* Names a thread of the block as the other side of a finding; the finding may be NULL. */
 void machine_find_other(rkb_machine_finding_t *finding, const machine_block_t *block, uint32_t thread);
+/* Says of a wait without end that only threads of the block, or of its cluster, could bring what is waited for, and that all of them wait or have
+ * ended; the finding may be NULL. */
+void machine_find_within_block(rkb_machine_finding_t *finding);
 
 /* The source line that an instruction comes from; without one, its line in the PTX. */
 uint32_t machine_source_line(const machine_program_t *program, uint32_t pc);

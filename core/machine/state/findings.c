@@ -32,6 +32,11 @@ void machine_find_other(rkb_machine_finding_t *finding, const machine_block_t *b
    machine_block_index(block->launch, block->serial, thread, finding->other_block);
 }
 
+void machine_find_within_block(rkb_machine_finding_t *finding) {
+   if (finding)
+      finding->within_block = true;
+}
+
 uint32_t machine_source_line(const machine_program_t *program, uint32_t pc) {
    const machine_instruction_t *i = &program->code[pc];
    const ptx_place_t *place = &program->module->functions[i->function].statements[i->statement].place;

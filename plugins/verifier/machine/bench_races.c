@@ -14,23 +14,15 @@
 #define ENOUGH_STEPS 500000u /* after so many thread-instructions of a launch no further block of it begins */
 #define RACES_BUDGET 20000000u /* of all launches */
 
-/* Whether a thread waits at an mbarrier of its own block, for arrivals and bytes that nothing in the block brings.  Other blocks bring none without a cluster.  What they
- * would have stored to global memory may decide how often a thread waits, but where such a value is missing, the run has found memory.uninitialised. */
-static bool waits_for_own_block(const rkb_plan_t *plan, const rkb_machine_finding_t *finding) {
-   const uint32_t *cluster =
-      finding->launch < plan->launch_count ? plan->launches[finding->launch].cluster : NULL;
-   return cluster && cluster[0] * cluster[1] * cluster[2] == 1 &&
-          strncmp(finding->opcode, "mbarrier.", 9) == 0;
-}
-
-/* What other blocks would have stored may decide whether a thread waits for them, so that another wait without an end says nothing; and the blocks that
- * wait for the launch before may be others. */
-static bool is_sure(const rkb_plan_t *plan, const rkb_machine_finding_t *finding) {
+/* What other blocks would have stored may decide whether a thread waits for them, so that a wait for other blocks without an end says nothing; and the
+ * blocks that wait for the launch before may be others.  A wait that only the block's own threads could end, or those of its cluster, is sure: what other blocks would
+ * have stored to global memory may decide how often a thread waits, but where such a value is missing, the run has found memory.uninitialised. */
+static bool is_sure(const rkb_machine_finding_t *finding) {
    const char *reason = finding->reason;
    if (finding->standing != RKB_MACHINE_REJECT)
       return false;
    if (strcmp(reason, "sync.deadlock") == 0)
-      return waits_for_own_block(plan, finding);
+      return finding->within_block;
    return strncmp(reason, "race.", 5) == 0 ||
           (strncmp(reason, "sync.", 5) == 0 && strcmp(reason, "sync.dependent") != 0);
 }
@@ -47,7 +39,7 @@ static uint32_t take_sure(const struct sample *s, const rkb_machine_report_t *re
    const bool lack = sample_races_lack(report);
    uint32_t count = 0;
    for (uint32_t n = 0; n < report->finding_count && !lack; n++) {
-      if (!is_sure(s->plan, &report->findings[n]))
+      if (!is_sure(&report->findings[n]))
          continue;
       count++;
       if (note)
