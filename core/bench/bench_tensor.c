@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/file.h"
 #include "base/usage.h"
 
 /* The least of them counts: other work on a shared host makes a run longer, never shorter. */
@@ -70,12 +71,19 @@ static void measure_sums(void) {
    print_rate("the sums alone", 2048.0 * turns, best);
 }
 
+/* From the source folder, as a build folder or a copy of one finds it; NULL: it is not there. */
+static char *read_kernel(const char *name, const char *suffix) {
+   char below[256];
+   snprintf(below, sizeof below, "tests/machine/kernels/%s.%s", name, suffix);
+   char *path = rkb_find_data(below), *text = path ? harness_read_file(path) : NULL;
+   free(path);
+   return text;
+}
+
 /* only: the number of the one level to measure, from 1 on; 0: all. */
 static bool measure_kernel(const char *name, double products, int only) {
-   char path[2][256], message[256] = "cannot be read";
-   snprintf(path[0], sizeof path[0], RKB_SOURCE_DIR "/tests/machine/kernels/%s.cu", name);
-   snprintf(path[1], sizeof path[1], RKB_SOURCE_DIR "/tests/machine/kernels/%s.ptx", name);
-   char *source = harness_read_file(path[0]), *ptx = harness_read_file(path[1]);
+   char message[256] = "tests/machine/kernels of the source folder was not found, or does not have it";
+   char *source = read_kernel(name, "cu"), *ptx = read_kernel(name, "ptx");
    harness_t harness;
    bool good = source && ptx && harness_open(&harness, source, ptx, message, sizeof message);
    if (good) {

@@ -15,6 +15,15 @@
 #include "tools/faults/verify/verify_processes.h"
 #include "tools/faults/verify/tables.h"
 
+static bool add_plugin_path(settings_t *s, const char *path) {
+   uint32_t n = 0;
+   while (s->plugin_paths[n])
+      n++;
+   if (n < VERIFY_MOST_PLUGIN_PATHS)
+      s->plugin_paths[n] = path;
+   return n < VERIFY_MOST_PLUGIN_PATHS;
+}
+
 static bool read_settings(settings_t *s, int count_of, char **arguments) {
    *s = (settings_t){.jobs = 2};
    for (int i = 1; i < count_of; i++) {
@@ -43,6 +52,8 @@ static bool read_settings(settings_t *s, int count_of, char **arguments) {
          known = (s->jobs = (uint32_t)strtoul(value, NULL, 10)) > 0;
       if (value && strcmp(name, "--sample") == 0)
          known = (s->sample = (uint32_t)strtoul(value, NULL, 10)) > 0;
+      if (value && strcmp(name, "--plugin-path") == 0)
+         known = add_plugin_path(s, value);
       if (!known)
          return false;
       i++;
@@ -58,10 +69,11 @@ int main(int count_of, char **arguments) {
       return rkb_usage(
          count_of, arguments, -1,
          "usage: rkb-bench-verify --tasks DIR [--bases DIR] --pipeline FILE --results FILE --labels FILE [--misses FILE]\n"
-         "                        [--sample N] [--jobs N]\n"
+         "                        [--sample N] [--jobs N] [--plugin-path PATH]...\n"
          "       rkb-bench-verify --tasks DIR [--bases DIR] --pipeline FILE --results FILE --kernels [--every-tune]\n"
-         "                        [--except FILE | --only FILE] [--jobs N]\n"
-         "What the checking machine makes of the fault corpus, by operator; or of every correct kernel.  Goes on where FILE ends.\n");
+         "                        [--except FILE | --only FILE] [--jobs N] [--plugin-path PATH]...\n"
+         "What the checking machine makes of the fault corpus, by operator; or of every correct kernel.  Goes on where FILE ends.\n"
+         "Its plugins are found as rkb finds them: --plugin-path, RKB_PLUGIN_PATH, and the build or the installation that it lies in.\n");
    int status = corpus_open(b.settings.tasks, b.settings.bases, &b.corpus, &err);
    if (status == RKB_OK && !b.settings.kernels)
       status = labels_read(b.settings.labels, &b.labels, &err);

@@ -200,8 +200,14 @@ static char *profile_path(const char *name) {
 
 static void say_absent(const char *name_or_path, rkb_problems_t *problems) {
    char *hint = rkb_shipped_hint("devices", name_or_path), *list = rkb_shipped_list("devices");
-   rkb_problem(problems, (rkb_place_t){NULL, 0, 0}, "no device profile '%.100s'%s%sdevices/ has %s",
-               name_or_path, hint, *hint ? " " : "; ", list ? list : "none");
+   if (list)
+      rkb_problem(problems, (rkb_place_t){NULL, 0, 0}, "no device profile '%.100s'%s%sdevices/ has %s",
+                  name_or_path, hint, *hint ? " " : "; ", list);
+   else
+      rkb_problem(
+         problems, (rkb_place_t){NULL, 0, 0},
+         "no device profile '%.100s': this program has no folder devices; put its build folder into its source folder, install rkb, or write the profile's path (target: FILE.yaml)",
+         name_or_path);
    free(hint);
    free(list);
 }

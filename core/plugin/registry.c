@@ -3,6 +3,7 @@
 #include "plugin/declaration_check.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -218,6 +219,18 @@ static void load_environment(rkb_registry_t *registry, rkb_problems_t *problems)
    free(copy);
 }
 
+/* Without any plugin no stage has a name.  own: where rkb's own were looked for; NULL: there is no such folder. */
+static void say_none(const char *own, rkb_problems_t *problems) {
+   char program[PATH_MAX];
+   const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+   program[length > 0 ? length : 0] = '\0';
+   rkb_problem_warning(
+      problems, (rkb_place_t){.file = own ? own : program},
+      "no plugin was loaded: %s; install rkb again, or name a folder with plugins by --plugin-path or RKB_PLUGIN_PATH",
+      own ? "this folder has none that may be loaded, and no other folder was named"
+          : "this program lies neither in a build folder (bin, libexec and plugins side by side) nor in an installation");
+}
+
 rkb_registry_t *rkb_registry_open(const char *const *first, const char *const *paths,
                                   rkb_problems_t *problems) {
    rkb_registry_t *registry = rkb_allocate(1, sizeof *registry);
@@ -229,6 +242,8 @@ rkb_registry_t *rkb_registry_open(const char *const *first, const char *const *p
    char *own = rkb_find_data("plugins");
    if (own && is_directory(own))
       load_tree(registry, own, problems);
+   if (!registry->count)
+      say_none(own, problems);
    free(own);
    return registry;
 }

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "run/check_candidate.h"
 
-enum { MOST_PIPELINES = 256, NOT_FINISHED = 3 /* an exit code */ };
+enum { MOST_PIPELINES = 256, MOST_SAID = 1 << 16, NOT_FINISHED = 3 /* an exit code */ };
 
 typedef struct progress {              /* what the parent shares with the children */
    _Atomic uint32_t next;              /* the first place in the list that no child has taken */
@@ -25,6 +25,16 @@ typedef struct opened {
    rkb_pipeline_t *pipeline;
 } opened_t;
 
+/* The warnings too: they say why a plugin was not loaded, and so why there is no stage of its name. */
+static void say_problems(rkb_problems_t *problems, rkb_error_t *err) {
+   rkb_text_t text;
+   rkb_text_init(&text, MOST_SAID);
+   rkb_problems_write(problems, &text);
+   fputs(rkb_text_get(&text), stderr);
+   rkb_text_free(&text);
+   rkb_fail(err, RKB_ERR_INVALID, "the pipeline cannot be used here");
+}
+
 static rkb_pipeline_t *pipeline_for(const bench_t *b, opened_t *opened, uint32_t *count,
                                     const subject_t *subject, rkb_error_t *err) {
    for (uint32_t i = 0; i < *count; i++)
@@ -34,13 +44,15 @@ static rkb_pipeline_t *pipeline_for(const bench_t *b, opened_t *opened, uint32_t
    rkb_problems_t problems;
    rkb_problems_init(&problems);
    snprintf(folder, sizeof folder, "%s/%s", b->settings.tasks, subject->task);
-   rkb_pipeline_options_t options = {
-      .path = b->settings.pipeline, .task = folder, .direction = subject->direction};
+   rkb_pipeline_options_t options = {.path = b->settings.pipeline,
+                                     .task = folder,
+                                     .direction = subject->direction,
+                                     .plugin_paths = b->settings.plugin_paths};
    rkb_pipeline_t *pipeline = *count < MOST_PIPELINES ? rkb_pipeline_open(&options, &problems) : NULL;
    if (*count == MOST_PIPELINES)
       rkb_fail(err, RKB_ERR_LIMIT, "the corpus has more than %d tasks and directions", MOST_PIPELINES);
    else if (!pipeline)
-      rkb_problems_error(&problems, err);
+      say_problems(&problems, err);
    else
       opened[(*count)++] = (opened_t){subject->task, subject->direction, pipeline};
    rkb_problems_free(&problems);

@@ -4,12 +4,13 @@
 
 #include "tools/faults/corpus/labels.h"
 
-enum { VERIFY_MOST_JOBS = 64 };
+enum { VERIFY_MOST_JOBS = 64, VERIFY_MOST_PLUGIN_PATHS = 16 };
 #define VERIFY_CRASH "crash" /* the standing of a subject that ended the process which checked it */
 #define VERIFY_RESULTS_BYTES ((size_t)8 << 20)
 
 typedef struct settings {
    const char *tasks, *bases, *labels, *results, *pipeline, *misses, *except, *only;
+   const char *plugin_paths[VERIFY_MOST_PLUGIN_PATHS + 1]; /* NULL after the last */
    uint32_t jobs, sample;
    bool kernels, every_tune;
 } settings_t;
