@@ -1,5 +1,5 @@
 /* The statements by which a kernel decides (conditions.h): which ones are understood, and how each computes its number.  No state. */
-#include "machine/decode/conditions.h"
+#include "machine/decode/integer_results.h"
 #include "machine/decode/written_variables.h"
 
 #include <math.h>
@@ -34,12 +34,26 @@ static bool read_space(const char *opcode, struct step *step) {
           machine_condition_word(opcode, 1, "global");
 }
 
+/* How integers are compared. */
+static enum comparison_order order_of(const char *how) {
+   static const struct {
+      const char *word;
+      enum comparison_order order;
+   } words[] = {{"eq", EQUAL},         {"ne", DIFFERENT},     {"lt", LESS},    {"lo", LESS},
+                {"le", LESS_OR_EQUAL}, {"ls", LESS_OR_EQUAL}, {"gt", GREATER}, {"hi", GREATER}};
+   for (uint32_t n = 0; n < sizeof words / sizeof *words; n++)
+      if (strcmp(how, words[n].word) == 0)
+         return words[n].order;
+   return GREATER_OR_EQUAL;
+}
+
 /* The words between `setp` and the type: how it compares, and the operation by which the result is joined with a predicate. */
 static bool read_comparison(const char *opcode, struct step *step) {
    const char *comparison = strchr(opcode, '.') + 1, *end = strchr(comparison, '.');
    if (!end || end - comparison < 2 || end - comparison > 3)
       return false;
    memcpy(step->comparison, comparison, (size_t)(end - comparison));
+   step->order = order_of(step->comparison);
    step->joined = machine_condition_word(opcode, 2, "and")   ? AND
                   : machine_condition_word(opcode, 2, "or")  ? OR
                   : machine_condition_word(opcode, 2, "xor") ? XOR
@@ -171,16 +185,6 @@ bool machine_condition_operands(const rkb_machine_conditions_t *c, const ptx_sta
 
 /* Computing ------------------------------------------------------------------------------------------------------------ */
 
-static bool compare(const char *how, uint64_t a, uint64_t b, bool is_signed) {
-   const bool less = is_signed ? (int64_t)a < (int64_t)b : a < b, equal = a == b;
-   return strcmp(how, "eq") == 0                             ? equal
-          : strcmp(how, "ne") == 0                           ? !equal
-          : strcmp(how, "lt") == 0 || strcmp(how, "lo") == 0 ? less
-          : strcmp(how, "le") == 0 || strcmp(how, "ls") == 0 ? less || equal
-          : strcmp(how, "gt") == 0 || strcmp(how, "hi") == 0 ? !less && !equal
-                                                             : !less;
-}
-
 static bool join(const struct step *step, uint64_t other, uint64_t *result) {
    if (step->joined != COPY)
       *result = step->joined == AND  ? *result & other
@@ -199,73 +203,25 @@ bool machine_condition_apply(const struct step *step, const uint64_t operands[4]
    }
    if (step->operation > PARAMETER)
       return machine_condition_apply_bits(step, operands, result);
-   const uint32_t bits = 8 * ptx_type_bytes(step->type);
    switch (step->operation) {
-   case ADD:
-      *result = a + b;
-      break;
-   case SUBTRACT:
-      *result = a - b;
-      break;
-   case MULTIPLY:
-      *result = a * b;
-      break;
-   case MULTIPLY_ADD:
-      *result = a * b + c;
-      break;
-   case AND:
-      *result = a & b;
-      break;
-   case OR:
-      *result = a | b;
-      break;
-   case XOR:
-      *result = a ^ b;
-      break;
-   case NOT:
-      *result = ~a;
-      break;
-   case LEFT:
-      *result = b < bits ? a << b : 0;
-      break;
-   case RIGHT:
-      *result = b < bits                      ? (is_signed ? (uint64_t)((int64_t)a >> b) : a >> b)
-                : is_signed && (int64_t)a < 0 ? ~UINT64_C(0)
-                                              : 0;
-      break;
    case REMAINDER:
    case QUOTIENT:
       if (b == 0 || (is_signed && b == ~UINT64_C(0)))
          return false;
       *result = step->operation == REMAINDER ? (is_signed ? (uint64_t)((int64_t)a % (int64_t)b) : a % b)
                                              : (is_signed ? (uint64_t)((int64_t)a / (int64_t)b) : a / b);
-      break;
-   case LEAST:
-      *result = compare("lt", a, b, is_signed) ? a : b;
-      break;
-   case MOST:
-      *result = compare("lt", a, b, is_signed) ? b : a;
-      break;
-   case MINUS:
-      *result = 0 - a;
-      break;
+      return true;
    case SIZE:
       *result = (int64_t)a < 0 ? 0 - a : a;
-      break;
+      return true;
    case ONES:
       *result = (uint64_t)__builtin_popcountll(step->from == PTX_B32 ? a & UINT32_MAX : a);
-      break;
-   case COMPARE:
-      *result = compare(step->comparison, a, b, is_signed);
-      return join(step, c, result);
-   case CHOOSE:
-      *result = c & 1 ? a : b;
-      break;
+      return true;
    default:
-      *result = a;
-      break;
+      *result = machine_integer_result(step->operation, step->order, is_signed,
+                                       8 * ptx_type_bytes(step->type), a, b, c);
+      return step->operation != COMPARE || join(step, c, result);
    }
-   return true;
 }
 
 static bool parameter_of(const rkb_machine_conditions_t *c, const struct step *step,

@@ -50,6 +50,8 @@ enum operation {
    TANGENT
 };
 
+enum comparison_order { EQUAL, DIFFERENT, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL };
+
 enum rounding { NEAREST, WHOLE, DOWN, UP, TO_ZERO }; /* all but the first: to a whole number */
 
 struct step {
@@ -60,8 +62,9 @@ struct step {
    enum rounding rounding; /* of a conversion */
    enum operation joined;  /* of a comparison: with another predicate, by AND, OR or XOR; COPY: with none */
    char comparison[4];
-   bool saturates;           /* the result is between 0 and 1 */
-   bool condition, of_block; /* of_block: it also depends on the block's place in the grid */
+   enum comparison_order order; /* what it says of integers */
+   bool saturates;              /* the result is between 0 and 1 */
+   bool condition, of_block;    /* of_block: it also depends on the block's place in the grid */
    /* It also depends on the index of a thread, and has a range over the block's threads. */
    bool of_threads;
    bool tells; /* whether its result is 0 decides, though nothing is compared: 1u >> min(D / 512 ^ 5, 31) */
