@@ -148,10 +148,57 @@ static void calls_floats_and_loops_are_followed(void **state) {
    rkb_machine_module_free(module);
 }
 
+/* A range as compilers write it: 66 <= n < 500. */
+static const char range_ptx[] =
+   ".version 8.0\n.target sm_90\n.address_size 64\n"
+   ".visible .entry decide(.param .u32 n)\n{\n.reg .pred %p<2>;\n.reg .b32 %r<3>;\n"
+   "ld.param.u32 %r1, [n];\nadd.s32 %r2, %r1, -66;\nsetp.lt.u32 %p1, %r2, 434;\nret;\n}\n";
+
+struct measured {
+   bool outcome;
+   double distance;
+};
+
+static void note_distance(void *argument, uint32_t number, bool outcome, double distance) {
+   (void)number;
+   *(struct measured *)argument = (struct measured){outcome, distance};
+}
+
+static void a_range_is_measured_to_one_of_its_ends(void **state) {
+   (void)state;
+   static const struct {
+      uint32_t n;
+      struct measured is;
+   } table[] = {{1, {false, -65}}, {65, {false, -1}}, {66, {true, -434}},
+                {499, {true, -1}}, {500, {false, 0}}, {600, {false, 100}}};
+   rkb_machine_module_t *module = rkb_machine_module_read(range_ptx, strlen(range_ptx));
+   assert_non_null(module);
+   rkb_machine_conditions_t *conditions = rkb_machine_conditions_new(module, "decide");
+   assert_non_null(conditions);
+   uint8_t wanted[8];
+   assert_true(rkb_machine_conditions_numbers(conditions) <= sizeof wanted);
+   memset(wanted, 1, sizeof wanted);
+   for (uint32_t k = 0; k < sizeof table / sizeof *table; k++) {
+      const rkb_plan_argument_t argument = {.buffer = UINT32_MAX, .bytes = 4, .value = table[k].n};
+      const rkb_plan_launch_t launch = {.entry = "decide",
+                                        .grid = {1, 1, 1},
+                                        .block = {32, 1, 1},
+                                        .arguments = &argument,
+                                        .argument_count = 1};
+      struct measured measured = {.distance = 0.5};
+      rkb_machine_conditions_measure(conditions, &launch, wanted, note_distance, &measured);
+      assert_int_equal(measured.outcome, table[k].is.outcome);
+      assert_true(measured.distance == table[k].is.distance);
+   }
+   rkb_machine_conditions_free(conditions);
+   rkb_machine_module_free(module);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_launch_decides_by_its_parameters_and_sizes),
       cmocka_unit_test(calls_floats_and_loops_are_followed),
+      cmocka_unit_test(a_range_is_measured_to_one_of_its_ends),
    };
    return RUN_TESTS(tests);
 }

@@ -366,5 +366,7 @@ double machine_condition_distance(const rkb_machine_conditions_t *c, const struc
    if (ptx_type_is_float(step->from))
       return machine_condition_number((uint64_t)left.low, step->from) -
              machine_condition_number((uint64_t)right.low, step->from);
-   return (double)left.low - (double)right.low;
+   const uint32_t bits = 8 * ptx_type_bytes(step->from);
+   return machine_integer_distance((uint64_t)left.low, (uint64_t)right.low, bits ? 64 - bits : 63,
+                                   ptx_type_is_signed(step->from));
 }

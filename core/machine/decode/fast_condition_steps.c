@@ -133,7 +133,8 @@ bool machine_plain_step(rkb_machine_conditions_t *c, const struct plain_step *st
    c->known[step->result] = known;
    c->values[step->result] = (struct range){(int64_t)value, (int64_t)value};
    const bool numbers = step->operation == COMPARE || step->operation == LEAST || step->operation == MOST;
-   *result = (struct plain_result){known, step->operation == COMPARE ? value & 1 : values[0] == value,
-                                   numbers ? (double)(int64_t)values[0] - (double)(int64_t)values[1] : NAN};
+   *result = (struct plain_result){
+      known, step->operation == COMPARE ? value & 1 : values[0] == value,
+      numbers ? machine_integer_distance(values[0], values[1], step->from.shift, step->from.is_signed) : NAN};
    return true;
 }

@@ -1,5 +1,5 @@
 /* What the operations of conditions compute of integers: one table, for steps as they stand (condition_steps.c) and for those in a form that is quickly computed
- * (plain_steps.c).  Pure. */
+ * (fast_condition_steps.c).  Pure. */
 #ifndef RKB_MACHINE_DECODE_INTEGER_RESULTS_H
 #define RKB_MACHINE_DECODE_INTEGER_RESULTS_H
 
@@ -24,6 +24,15 @@ static inline bool machine_is_so(enum comparison_order order, uint64_t a, uint64
    default:
       return !machine_is_less(a, b, is_signed);
    }
+}
+
+/* How far two numbers of a type are from where they compare otherwise; unused: its bits up to 64.  A number without a sign also comes round at 0: a compiler writes
+ * 66 <= K < 500 as K - 66 < 434, and at K = 1 that is 65 below 0, and not 4,294,966,797 above 434. */
+static inline double machine_integer_distance(uint64_t a, uint64_t b, uint32_t unused, bool is_signed) {
+   const int64_t left = (int64_t)(a << unused) >> unused, right = (int64_t)(b << unused) >> unused;
+   if (!is_signed && (left < 0) != (right < 0))
+      return left < 0 ? (double)left : -(double)right;
+   return (double)left - (double)right;
 }
 
 /* Of operands that are cut to their type, with the sign extended; bits: of the result, which is not cut yet.  For operations up to CHOOSE but those that

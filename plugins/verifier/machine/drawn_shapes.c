@@ -126,6 +126,14 @@ double shapes_most_work(const struct verifier *me) {
    return 2 * least > me->config->drawn_work ? 2 * least : me->config->drawn_work;
 }
 
+const rkb_case_t *shapes_smallest_check_case(const struct verifier *me) {
+   const rkb_case_t *smallest = NULL, *one;
+   for (uint32_t n = 0; (one = me->task->case_at(me->host, RKB_CASE_CHECK, n)) != NULL; n++)
+      if (!smallest || one->operations < smallest->operations)
+         smallest = one;
+   return smallest;
+}
+
 /* Finds the drawn shape with the most launches, and launches of several blocks along an axis, that no earlier shape had; of several such shapes,
  * the smallest.  NULL: no shape has any. */
 static int draw_lacking(struct shapes *s, rkb_random_t *stream, rkb_case_t **best, rkb_error_t *err) {

@@ -15,6 +15,10 @@ static void take_condition(void *argument, uint32_t number, bool outcome) {
    struct shape_conditions *c = argument;
    if (c->note && c->met[c->kernel])
       c->met[c->kernel][number] |= (uint8_t)(1u << outcome);
+   if (c->seeks && c->met[c->kernel] && c->solved[c->kernel] && !(c->met[c->kernel][number] >> outcome & 1)) {
+      c->solved[c->kernel][number] = 1;
+      c->sought = true;
+   }
    const uint64_t decided = (uint64_t)c->kernel << 40 | (uint64_t)number << 1 | outcome;
    c->found +=
       WEIGHT_OF_CONDITION * shape_features_take(c->features, mixed(UINT64_C(5) << 56 | decided), c->note);
@@ -69,6 +73,20 @@ int shape_conditions_new(struct shape_conditions *c, const rkb_case_t *the_case,
    me->kernel->plan_free(plan);
    *news = c->found;
    return RKB_OK;
+}
+
+int shape_conditions_seek(struct shape_conditions *c, const rkb_case_t *the_case, bool *any,
+                          rkb_error_t *err) {
+   uint32_t news;
+   for (uint32_t k = 0; k < MOST_KERNELS; k++)
+      if (c->kernels[k] && c->solved[k])
+         memset(c->solved[k], 0, rkb_machine_conditions_numbers(c->kernels[k]));
+   c->seeks = true;
+   c->sought = false;
+   const int status = shape_conditions_new(c, the_case, false, &news, err);
+   c->seeks = false;
+   *any = c->sought;
+   return status;
 }
 
 int shape_conditions_open(struct shape_conditions *c, const struct verifier *verifier,

@@ -15,14 +15,16 @@ struct shape_conditions {
    const struct verifier *verifier;
    const struct candidate *candidate;
    rkb_machine_conditions_t *kernels[MOST_KERNELS]; /* by number in the build; NULL: not asked for yet, or it has none */
-   /* By kernel and number of a condition: the outcomes at shapes that were noted, a bit each; and whether a shape was tried that was solved for it. */
+   /* By kernel and number of a condition: the outcomes at shapes that were noted, a bit each; and whether a shape was tried that was solved for it, or is
+    * to be. */
    uint8_t *met[MOST_KERNELS], *solved[MOST_KERNELS];
    struct shape_features *features;
    struct plan_constants *constants; /* owned */
    bool learns;                      /* the check cases are being looked at */
    uint32_t kernel, found;
    uint64_t before; /* the condition decided last, and how */
-   bool note;
+   bool note, seeks,
+      sought; /* seeks: marks what is decided as it was at no shape that was noted; sought: there was some */
    bool follows; /* also what loops count and branches choose */
    uint64_t turns; /* blocks and statements that may still be followed for it */
 };
@@ -37,5 +39,8 @@ bool shape_conditions_follow(struct shape_conditions *conditions);
 bool shape_conditions_want(const struct shape_conditions *conditions);
 /* As shape_features_new.  A shape that the candidate cannot be launched at decides nothing. */
 int shape_conditions_new(struct shape_conditions *conditions, const rkb_case_t *the_case, bool note, uint32_t *news, rkb_error_t *err);
+/* Marks the conditions that are decided at the shape as they were at none that was noted, and no others; *any: there are some.  size_solver_search looks for them again. */
+int shape_conditions_seek(struct shape_conditions *conditions, const rkb_case_t *the_case, bool *any,
+                          rkb_error_t *err);
 
 #endif

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_DIMS 16u
 #define MOST_AXES 4u    /* dims that are gone along */
 #define MOST_WANTED 48u /* conditions */
 #define MOST_POINTS (1u + 4u * MOST_AXES + 3u * MOST_AXES * (MOST_AXES - 1) / 2)
@@ -47,7 +46,7 @@ struct wanted {
 struct search {
    const struct size_solver *solver;
    const rkb_case_t *base;
-   int64_t dims[MOST_DIMS], low[MOST_DIMS], high[MOST_DIMS];
+   int64_t dims[MOST_SOLVED_DIMS], low[MOST_SOLVED_DIMS], high[MOST_SOLVED_DIMS];
    struct axis axes[MOST_AXES];
    uint32_t axis_count, pair_first; /* pair_first: number of the first point of a pair */
    rkb_plan_t *plans[MOST_POINTS];
@@ -79,7 +78,7 @@ static int plan_at(const struct search *s, const int64_t *dims, rkb_plan_t **pla
 /* Adds a point so many steps along two axes from the base. */
 static int add_point(struct search *s, const struct axis *a, int64_t u, const struct axis *b, int64_t v,
                      rkb_error_t *err) {
-   int64_t dims[MOST_DIMS];
+   int64_t dims[MOST_SOLVED_DIMS];
    memcpy(dims, s->dims, sizeof dims);
    dims[a->dim] += u * a->step;
    if (b)
@@ -183,7 +182,7 @@ static void measure(struct search *s, const uint8_t *const *wanted) {
 
 static int guess(struct search *s, const struct wanted *w, const struct axis *a, int64_t u,
                  const struct axis *b, int64_t v, rkb_error_t *err) {
-   int64_t dims[MOST_DIMS];
+   int64_t dims[MOST_SOLVED_DIMS];
    memcpy(dims, s->dims, sizeof dims);
    dims[a->dim] += u * a->step;
    if (b)

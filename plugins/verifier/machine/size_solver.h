@@ -4,6 +4,8 @@
 
 #include "shape_conditions.h"
 
+#define MOST_SOLVED_DIMS 16u /* of a task for which it may be asked */
+
 struct size_solver {
    const struct verifier *verifier;
    const struct candidate *candidate;

@@ -17,7 +17,6 @@
 #define MOST_TRIED 160u /* from one shape */
 #define MOST_PAIRS 8u   /* of factors of one number */
 #define LARGER 10       /* the work of other drawn shapes */
-#define MOST_DIMS 16u
 #define MOST_NUMBERS (MOST_WORDS + 256u)
 
 _Static_assert(MOST_LOOPED >= MOST_TOLD + MOST_SOLVED, "all that is kept has room");
@@ -66,7 +65,7 @@ static void dims_of(const rkb_case_t *base, int64_t *dims) {
 }
 
 static int try_each_dim(struct told *t, const rkb_case_t *base, int64_t number, rkb_error_t *err) {
-   int64_t dims[MOST_DIMS];
+   int64_t dims[MOST_SOLVED_DIMS];
    int status = RKB_OK;
    for (uint32_t d = 0; d < base->dim_count && status == RKB_OK && has_room(t); d++) {
       dims_of(base, dims);
@@ -79,7 +78,7 @@ static int try_each_dim(struct told *t, const rkb_case_t *base, int64_t number, 
 }
 
 static int try_products(struct told *t, const rkb_case_t *base, int64_t number, rkb_error_t *err) {
-   int64_t dims[MOST_DIMS];
+   int64_t dims[MOST_SOLVED_DIMS];
    uint32_t pairs = 0;
    int status = RKB_OK;
    for (int64_t factor = 2; factor * factor <= number && pairs < MOST_PAIRS; factor++) {
@@ -130,14 +129,6 @@ static int search(struct told *t, uint32_t first, uint32_t least, uint32_t *numb
          status = try_products(t, t->bases[b], numbers[n], err);
    }
    return status;
-}
-
-static const rkb_case_t *smallest_check_case(const struct verifier *me) {
-   const rkb_case_t *smallest = NULL, *one;
-   for (uint32_t n = 0; (one = me->task->case_at(me->host, RKB_CASE_CHECK, n)) != NULL; n++)
-      if (!smallest || one->operations < smallest->operations)
-         smallest = one;
-   return smallest;
 }
 
 /* A number that a dim can be: no sign, and no bits of a float, which are larger than any dim that is executed. */
@@ -245,10 +236,11 @@ int sizes_in_text_draw(const struct verifier *me, const struct candidate *candid
                     .drawn = drawn,
                     .count = count,
                     .room = room};
-   const rkb_case_t *base = smallest_check_case(me);
+   const rkb_case_t *base = shapes_smallest_check_case(me);
    uint32_t numbers[MOST_NUMBERS], number_count = 0, news;
    *count = *looped_count = 0;
-   if (me->config->shapes == 0 || !RKB_HAS(me->task, case_with_dims) || !base || base->dim_count > MOST_DIMS)
+   if (me->config->shapes == 0 || !RKB_HAS(me->task, case_with_dims) || !base ||
+       base->dim_count > MOST_SOLVED_DIMS)
       return RKB_OK;
    struct shape_features *features = calloc(1, sizeof *features);
    if (!features)

@@ -255,6 +255,8 @@ uint64_t shapes_launch_name(const rkb_plan_launch_t *launch);
 uint64_t shapes_plan_threads(const rkb_plan_t *plan);
 /* How much work a drawn shape may be.  A domain whose least check case is more (a network of fixed widths) has nothing smaller. */
 double shapes_most_work(const struct verifier *verifier);
+/* NULL: the task has no check case. */
+const rkb_case_t *shapes_smallest_check_case(const struct verifier *verifier);
 /* Whether it is the candidate's fault that there is no plan for a shape of the domain.  It is not when scratch does not fit the
  * device together with the largest tensors. */
 bool shapes_must_have_plan(const rkb_finding_t *finding);
