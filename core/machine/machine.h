@@ -137,7 +137,7 @@ typedef struct rkb_machine_register {
 typedef struct rkb_machine_finding {
    uint32_t standing;  /* enum rkb_machine_standing */
    char reason[48];    /* a reason of the verdict vocabulary */
-   char message[320];  /* one sentence */
+   char message[400];  /* one sentence */
    char opcode[64];    /* "" when it belongs to no instruction */
    const char *kernel; /* entry name, until the module is freed; NULL when it belongs to no launch */
    uint32_t launch;    /* index in the plan */
@@ -151,8 +151,12 @@ typedef struct rkb_machine_finding {
    char symbol[64];                          /* buffer or variable */
    int64_t offset;                           /* bytes into it */
    uint32_t bytes;                           /* of the access */
-   uint32_t other_thread[3], other_block[3]; /* the other side of a race */
+   uint32_t other_thread[3],
+      other_block[3];                   /* the other side: of a race, of an operation in flight, of a wait */
+   uint32_t other_line, other_ptx_line; /* of what that thread did; 0: not known */
    bool has_other;
+   const char *
+      order; /* static text: which of the two came first, and what orders them or does not; NULL: nothing is said */
    uint32_t register_count;
    rkb_machine_register_t registers[RKB_MACHINE_REGISTERS]; /* operands of the instruction, in that thread */
    bool
@@ -309,6 +313,10 @@ int rkb_machine_watch(rkb_machine_t *machine, uint32_t buffer, uint64_t offset, 
                       rkb_error_t *err);
 void rkb_machine_unwatch(rkb_machine_t *machine);
 bool rkb_machine_watched(const rkb_machine_t *machine, rkb_machine_finding_t *writer);
+
+/* Whether the last run was rejected for a race in shared memory of which the line of the other thread's access is not known.  The next run, alone,
+ * then keeps the lines too, which takes more time.  On the same buffers it finds the same, with that line. */
+bool rkb_machine_seek_other(rkb_machine_t *machine);
 
 /* The conditions of a kernel that a launch decides by its parameters and sizes alone.  visit is called for
  * each, in the order of the text, with its number in the kernel.  NULL: the module has no such kernel, or

@@ -423,6 +423,15 @@ static void find_unwritten(harness_t *harness, rkb_machine_t *machine) {
    }
 }
 
+/* A race whose other side has no line yet: the same run once more, which finds the line. */
+static void seek_other(harness_t *harness, rkb_machine_t *machine, uint32_t run) {
+   rkb_error_t err;
+   if (!rkb_machine_seek_other(machine))
+      return;
+   harness_fill(harness, run);
+   rkb_machine_run(machine, harness->data, &err);
+}
+
 bool harness_judge(harness_t *harness, const rkb_machine_options_t *options, char *verdict,
                    size_t verdict_size, char **text) {
    static const char *const standings[] = {"", "suspect", "unknown", "reject"};
@@ -447,6 +456,7 @@ bool harness_judge(harness_t *harness, const rkb_machine_options_t *options, cha
       rkb_machine_report(machine, &report);
       if (report.complete)
          find_unwritten(harness, machine);
+      seek_other(harness, machine, run);
       rkb_machine_report(machine, &report);
       for (uint32_t n = 0; n < report.finding_count; n++)
          if (report.findings[n].standing > worst) {

@@ -121,7 +121,7 @@ static bool print_triple(const json_t *evidence, const char *label, const char *
 }
 
 static void print_who(const json_t *evidence) {
-   double occurrences = 0;
+   double occurrences = 0, line = 0;
    if (!json_object_get(evidence, "thread") && !json_object_get(evidence, "block"))
       return;
    printf("    who      ");
@@ -132,10 +132,17 @@ static void print_who(const json_t *evidence) {
    if (json_object_get(evidence, "other_thread")) {
       print_triple(evidence, "; against block", "other_block");
       print_triple(evidence, ", thread", "other_thread");
+      if (number_of(evidence, "other_line", &line))
+         printf(" in line %.0f", line);
    }
    if (number_of(evidence, "occurrences", &occurrences) && occurrences > 1)
       printf("; seen %.0f times before the run was stopped", occurrences);
    printf("\n");
+}
+
+static void print_order(const json_t *evidence) {
+   if (text_of(evidence, "time_order"))
+      printf("    order    %s\n", text_of(evidence, "time_order"));
 }
 
 static void print_bytes(const json_t *evidence) {
@@ -232,6 +239,7 @@ void rkb_print_evidence(const rkb_verdict_record_t *verdict, const rkb_evidence_
       print_values(evidence);
       print_where(evidence, source);
       print_who(evidence);
+      print_order(evidence);
       print_bytes(evidence);
       print_instruction(evidence);
       print_inputs(evidence);

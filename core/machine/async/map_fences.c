@@ -1,6 +1,7 @@
 /* Releases and acquisitions of tensor maps in global memory (map_fences.h).  On the machine's thread. */
 #include "machine/async/map_fences.h"
 #include "machine/maps/map_images.h"
+#include "machine/clocks/other_side.h"
 #include "machine/races/races.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@
 
 typedef struct release {
    uint64_t serial; /* of the block */
-   uint32_t thread, time;
+   uint32_t thread, time, pc;
    bool together; /* by its whole warp */
 } release_t;
 
@@ -74,8 +75,8 @@ void machine_map_release(machine_warp_t *warp, uint32_t lanes, bool together) {
       if (!grow(warp, (void **)&fences->releases, fences->release_count, &fences->release_room,
                 sizeof *fences->releases))
          return;
-      fences->releases[fences->release_count++] =
-         (release_t){warp->block->serial, warp->first_thread + (uint32_t)__builtin_ctz(left), then, together};
+      fences->releases[fences->release_count++] = (release_t){
+         warp->block->serial, warp->first_thread + (uint32_t)__builtin_ctz(left), then, warp->pc, together};
    }
    if (fences)
       machine_tick(warp->block);
@@ -85,8 +86,8 @@ void machine_map_release(machine_warp_t *warp, uint32_t lanes, bool together) {
 static const release_t *release_of(const machine_map_fences_t *fences, uint64_t name) {
    for (uint32_t n = fences->release_count; n-- > 0;) {
       const release_t *one = &fences->releases[n];
-      if (one->serial + 1 == name >> 32 && one->thread + 1 == (name & MANY_THREADS) &&
-          one->time >= ((name >> 12) & 0xfffff))
+      if (one->serial + 1 == machine_name_block(name) && one->thread + 1 == machine_name_thread(name) &&
+          one->time >= machine_name_time(name))
          return one;
    }
    return NULL;
@@ -156,21 +157,32 @@ bool machine_map_seen(machine_warp_t *warp, uint32_t lane, machine_region_t *reg
    for (uint64_t granule = offset >> shift;
         region->writers && granule <= (offset + RKB_MAP_BYTES - 1) >> shift; granule++) {
       const uint64_t name = region->writers[granule];
-      if (name >> 32 <= warp->block->launch->first_serial || release_of(fences, name))
+      if (machine_name_block(name) <= warp->block->launch->first_serial || release_of(fences, name))
          continue;
-      machine_find(
-         warp, RKB_MACHINE_REJECT, "race.proxy", lane,
-         "uses a tensor map at byte %llu of %s that this launch wrote: neither tensormap.cp_fenceproxy nor "
-         "fence.proxy.tensormap::generic.release of the thread that wrote it came since",
-         (unsigned long long)offset, region->name);
+      machine_other_side_find_global(
+         warp,
+         machine_find(
+            warp, RKB_MACHINE_REJECT, "race.proxy", lane,
+            "uses a tensor map at byte %llu of %s that this launch wrote: neither tensormap.cp_fenceproxy nor "
+            "fence.proxy.tensormap::generic.release of the thread that wrote it came since",
+            (unsigned long long)offset, region->name),
+         name, true, region, offset, RKB_MAP_BYTES, "the other wrote it first, and has not released it");
       return false;
    }
    if (acquired(warp, lane, region->base + offset, region->data + offset))
       return true;
-   machine_find(
+   const uint64_t name = region->writers ? region->writers[offset >> shift] : 0;
+   rkb_machine_finding_t *finding = machine_find(
       warp, RKB_MACHINE_REJECT, "race.proxy", lane,
       "uses the tensor map at byte %llu of %s: no fence.proxy.tensormap::generic.acquire of its address by "
       "this thread, or by one of the block that it is ordered after, came since it was written",
       (unsigned long long)offset, region->name);
+   const release_t *release = name ? release_of(fences, name) : NULL;
+   machine_find_alone(finding, "the map was written before this launch; no acquire orders that before this");
+   if (!finding || !release)
+      return false;
+   machine_find_other_at(finding, warp->block, release->thread, release->pc,
+                         "the other released it first; no acquire orders that before this");
+   machine_block_index(warp->block->launch, release->serial, release->thread, finding->other_block);
    return false;
 }

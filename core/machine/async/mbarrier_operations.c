@@ -21,6 +21,40 @@ static machine_mbarrier_t *find(machine_warp_t *warp, uint32_t lane, uint32_t of
    return machine_mbarrier_usable(warp, lane, mbarrier, offset, false, what) ? mbarrier : NULL;
 }
 
+/* Another thread may still use an object that the lane is about to end. */
+static void report_user(machine_warp_t *warp, uint32_t lane, const machine_mbarrier_t *mbarrier,
+                        uint32_t user, const char *what) {
+   const machine_block_t *block = warp->block;
+   uint32_t thread[3];
+   machine_thread_index(block, user, thread);
+   machine_find_other_at(
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
+         "%s the mbarrier at byte %u of shared memory while thread (%u, %u, %u) may still use it: nothing "
+         "orders its last operation there, in line %u, before this",
+         what, machine_own_byte(block, mbarrier->offset), thread[0], thread[1], thread[2],
+         machine_source_line(warp->program, mbarrier->users_pc[user])),
+      block, user, mbarrier->users_pc[user],
+      "the other used it first this time; nothing orders that before this");
+}
+
+/* Copies, or arrivals of the last phase, may still come to it. */
+static void report_incomplete(machine_warp_t *warp, uint32_t lane, const machine_mbarrier_t *mbarrier,
+                              const char *what) {
+   const machine_block_t *block = warp->block;
+   rkb_machine_finding_t *finding = machine_find(
+      warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
+      "%s the mbarrier at byte %u of shared memory while its phase %u may not be complete: this thread "
+      "has not waited for it",
+      what, machine_own_byte(block, mbarrier->offset),
+      mbarrier->phase - mbarrier->first - !mbarrier->announced);
+   if (mbarrier->announced)
+      machine_find_other_at(finding, block, mbarrier->expect_thread, mbarrier->expect_pc,
+                            "the other announced bytes that are still to come");
+   else
+      machine_mbarrier_name_completion(finding, warp, mbarrier, mbarrier->phase);
+}
+
 /* Whether everybody who used the object before is ordered before the lane, and no copy to it is in flight. */
 static bool nobody_uses(machine_warp_t *warp, uint32_t lane, const machine_mbarrier_t *mbarrier,
                         const char *what) {
@@ -33,24 +67,10 @@ static bool nobody_uses(machine_warp_t *warp, uint32_t lane, const machine_mbarr
          user = t;
    if (user != PTX_NONE || mbarrier->announced ||
        !machine_actor_known(warp, lane, mbarrier->actor, mbarrier->phase)) {
-      uint32_t thread[3] = {0};
       if (user != PTX_NONE)
-         machine_thread_index(block, user, thread);
-      rkb_machine_finding_t *finding =
-         user != PTX_NONE
-            ? machine_find(
-                 warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
-                 "%s the mbarrier at byte %u of shared memory while thread (%u, %u, %u) may still use it: nothing "
-                 "orders its last operation there before this",
-                 what, machine_own_byte(block, mbarrier->offset), thread[0], thread[1], thread[2])
-            : machine_find(
-                 warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
-                 "%s the mbarrier at byte %u of shared memory while its phase %u may not be complete: this thread "
-                 "has not waited for it",
-                 what, machine_own_byte(block, mbarrier->offset),
-                 mbarrier->phase - mbarrier->first - !mbarrier->announced);
-      if (user != PTX_NONE)
-         machine_find_other(finding, block, user);
+         report_user(warp, lane, mbarrier, user, what);
+      else
+         report_incomplete(warp, lane, mbarrier, what);
       return false;
    }
    return true;
@@ -60,13 +80,14 @@ static void initialise(machine_warp_t *warp, uint32_t lane, uint32_t offset, uin
    machine_block_t *block = warp->block;
    machine_mbarrier_t *mbarrier = machine_mbarrier_at(block, offset);
    if (count == 0 || count > MBARRIER_MOST_PENDING) {
-      machine_find(warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
-                   "initialises an mbarrier for %u arrivals: counts go from 1 to %u", count,
-                   MBARRIER_MOST_PENDING);
+      machine_find_alone(machine_find(warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
+                                      "initialises an mbarrier for %u arrivals: counts go from 1 to %u",
+                                      count, MBARRIER_MOST_PENDING),
+                         "the count alone is wrong");
       return;
    }
    if (mbarrier && mbarrier->live) {
-      machine_find_other(
+      machine_find_other_at(
          machine_find(
             warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
             "initialises the mbarrier at byte %u of shared memory, which %s initialised in line %u, without "
@@ -74,7 +95,8 @@ static void initialise(machine_warp_t *warp, uint32_t lane, uint32_t offset, uin
             machine_own_byte(block, offset),
             mbarrier->init_thread == warp->first_thread + lane ? "the same thread" : "another thread",
             machine_source_line(warp->program, mbarrier->init_pc)),
-         block, mbarrier->init_thread);
+         block, mbarrier->init_thread, mbarrier->init_pc,
+         "the other initialised it first, and nobody has invalidated it since");
       return;
    }
    if (mbarrier && !nobody_uses(warp, lane, mbarrier, "initialises"))
@@ -104,8 +126,11 @@ static void initialise(machine_warp_t *warp, uint32_t lane, uint32_t offset, uin
 
 static void invalidate(machine_warp_t *warp, uint32_t lane, uint32_t offset) {
    machine_mbarrier_t *mbarrier = find(warp, lane, offset, "invalidates an mbarrier");
-   if (mbarrier && nobody_uses(warp, lane, mbarrier, "invalidates"))
-      mbarrier->live = false;
+   if (!mbarrier || !nobody_uses(warp, lane, mbarrier, "invalidates"))
+      return;
+   mbarrier->live = false;
+   mbarrier->inval_thread = warp->first_thread + lane;
+   mbarrier->inval_pc = warp->pc;
 }
 
 static bool announce(machine_warp_t *warp, uint32_t lane, machine_mbarrier_t *mbarrier, uint32_t bytes) {
@@ -115,9 +140,11 @@ static bool announce(machine_warp_t *warp, uint32_t lane, machine_mbarrier_t *mb
    mbarrier->expect_pc = warp->pc;
    if (mbarrier->announced <= (int64_t)MBARRIER_MOST_PENDING)
       return true;
-   machine_find(warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
-                "announces so many bytes that %lld are on their way at once: an mbarrier counts up to %u",
-                (long long)mbarrier->announced, MBARRIER_MOST_PENDING);
+   machine_find_alone(
+      machine_find(warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
+                   "announces so many bytes that %lld are on their way at once: an mbarrier counts up to %u",
+                   (long long)mbarrier->announced, MBARRIER_MOST_PENDING),
+      "the number of bytes alone is wrong");
    return false;
 }
 
@@ -150,12 +177,15 @@ static void arrive(machine_warp_t *warp, uint32_t lane, uint32_t offset, const a
    if (how->expects && !announce(warp, lane, mbarrier, how->bytes))
       return;
    if (how->count == 0 || how->count > mbarrier->pending) {
-      machine_find(
-         warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
-         "%u arrivals at the mbarrier at byte %u of shared memory, which line %u initialised for %u and where %u "
-         "are missing in this phase",
-         how->count, machine_own_byte(block, offset), machine_source_line(warp->program, mbarrier->init_pc),
-         mbarrier->expected, mbarrier->pending);
+      machine_find_other_at(
+         machine_find(
+            warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
+            "%u arrivals at the mbarrier at byte %u of shared memory, which line %u initialised for %u and where %u "
+            "are missing in this phase",
+            how->count, machine_own_byte(block, offset),
+            machine_source_line(warp->program, mbarrier->init_pc), mbarrier->expected, mbarrier->pending),
+         block, mbarrier->init_thread, mbarrier->init_pc,
+         "the other initialised it for fewer arrivals than come");
       return;
    }
    if (block->operations && !how->relaxed)
@@ -167,8 +197,10 @@ static void arrive(machine_warp_t *warp, uint32_t lane, uint32_t offset, const a
    warp->run->changes++;
    const bool copied = mbarrier->copies != 0;
    if (how->no_complete && !mbarrier->pending && !mbarrier->announced)
-      machine_find(warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
-                   "an arrival with .noComplete is the last one of its phase");
+      machine_find_other_at(machine_find(warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
+                                         "an arrival with .noComplete is the last one of its phase"),
+                            block, mbarrier->init_thread, mbarrier->init_pc,
+                            "the other initialised it for so many arrivals");
    else if (machine_mbarrier_advance(warp, lane, mbarrier))
       note_own_completion(warp, lane, mbarrier, copied);
 }

@@ -10,17 +10,18 @@
 void machine_warpgroup_registers(machine_warp_t *warp, uint32_t count, bool more) {
    member_t *member = member_of(warp);
    if (count % 8 || count < LEAST_REGISTERS || count > MOST_REGISTERS) {
-      machine_find(warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
-                   "%u registers: setmaxnreg takes multiples of 8 from 24 to 256", count);
+      machine_find_alone(machine_find(warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
+                                      "%u registers: setmaxnreg takes multiples of 8 from 24 to 256", count),
+                         "the count alone is wrong");
       return;
    }
    if (member->registers && (more ? count < member->registers : count > member->registers))
-      machine_find_other(
+      machine_find_other_at(
          machine_find(warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
                       "setmaxnreg.%s to %u registers from %u, which the same warp has since line %u: it "
                       "may not go the other way",
                       more ? "inc" : "dec", count, member->registers, line_at(warp, member->registers_pc)),
-         warp->block, warp->first_thread);
+         warp->block, warp->first_thread, member->registers_pc, "the other came first, in the same warp");
    member->registers = count;
    member->registers_pc = warp->pc;
 }
@@ -46,12 +47,15 @@ static void name_holder(machine_block_t *block, rkb_machine_finding_t *finding, 
    const machine_warp_t *warp = &block->warps[most - groups->members];
    char *end = finding->message + strlen(finding->message);
    const size_t room = sizeof finding->message - (size_t)(end - finding->message);
-   if (most->registers)
+   machine_find_other(finding, block, warp->first_thread);
+   machine_find_alone(finding, "the two hold their registers at one time, in whatever order they ask");
+   if (most->registers) {
+      machine_find_other_at(finding, block, warp->first_thread, most->registers_pc, finding->order);
       snprintf(end, room, "; warp %u has %u since line %u", warp->place, most->registers,
                line_at(warp, most->registers_pc));
-   else
+   } else {
       snprintf(end, room, "; warp %u has the %u with which it began", warp->place, each);
-   machine_find_other(finding, block, warp->first_thread);
+   }
 }
 
 /* Registers of a block's warps together, from the first one on: the block got so many a thread for each when it began, and what one
@@ -81,5 +85,6 @@ void machine_warpgroup_registers_end(machine_block_t *block, uint32_t first, uin
       warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
       "the warps ask for %u registers a lane together, the block has %u: setmaxnreg.inc never ends", total,
       each * warps);
+   machine_find_alone(finding, "no other warpgroup holds registers");
    name_holder(block, finding, asked, first, warps, each);
 }

@@ -100,13 +100,14 @@ bool machine_warpgroup_leading(machine_warp_t *warp, bool of_b, uint32_t bytes) 
               added = units - bits == first->units - other_bits;
    if (units == first->units || (!joined && !added))
       return true;
-   machine_find_other(
-      machine_find(warp, RKB_MACHINE_REJECT, "memory.descriptor", 0,
-                   "the leading offset of %s is %u bytes in block %u of the cluster and %u bytes in block %u: it has the "
-                   "block's rank in it, which addresses of shared memory have from bit 24 on; a descriptor takes "
-                   "(address & 0x3ffff) >> 4",
-                   of_b ? "b" : "a", bytes, warp->rank, first->units * 16u, other),
-      warp->block, first->thread);
+   machine_find_other_at(
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "memory.descriptor", 0,
+         "the leading offset of %s is %u bytes in block %u of the cluster and %u bytes in block %u: it has the "
+         "block's rank in it, which addresses of shared memory have from bit 24 on; a descriptor takes "
+         "(address & 0x3ffff) >> 4",
+         of_b ? "b" : "a", bytes, warp->rank, first->units * 16u, other),
+      warp->block, first->thread, warp->pc, "the other came first, with a descriptor of its own block");
    return false;
 }
 
@@ -118,10 +119,12 @@ static bool complete_warpgroup(machine_warp_t *warp) {
                   threads = block->cluster.threads;
    if (first + WARPGROUP_WARPS * LANES <= threads)
       return true;
-   machine_find(
-      warp, RKB_MACHINE_REJECT, "sync.warpgroup", 0,
-      "the block ends within this warpgroup: it has %u of the 128 threads that must execute this together",
-      threads - first);
+   machine_find_alone(
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "sync.warpgroup", 0,
+         "the block ends within this warpgroup: it has %u of the 128 threads that must execute this together",
+         threads - first),
+      "the other warps do not exist");
    return false;
 }
 
@@ -167,23 +170,25 @@ bool machine_warpgroup_arrive(machine_warp_t *warp, uint64_t a, uint64_t b, bool
       return false;
    const step_t *theirs = &group->steps[member->steps++ - group->first];
    if (theirs->pc != step.pc) {
-      machine_find_other(
+      machine_find_other_at(
          machine_find(
             warp, RKB_MACHINE_REJECT, "sync.warpgroup", 0,
             "this warp comes to the instruction in line %u where another warp of its warpgroup came to the one in "
             "line %u: the four warps must execute the same ones in the same order",
             line_at(warp, step.pc), line_at(warp, theirs->pc)),
-         warp->block, theirs->thread);
+         warp->block, theirs->thread, theirs->pc,
+         "the other came first this time; the four must come together");
       return false;
    }
    if (theirs->a == a && theirs->b == b && theirs->adds == adds)
       return true;
-   machine_find_other(machine_find(warp, RKB_MACHINE_REJECT, "sync.warpgroup", 0,
-                                   "%s is not the same as in another warp of the warpgroup, which came first",
-                                   theirs->adds != adds ? "whether the product is added to the accumulator"
-                                   : theirs->b != b     ? "the descriptor of b"
-                                                        : "the descriptor of a"),
-                      warp->block, theirs->thread);
+   machine_find_other_at(
+      machine_find(warp, RKB_MACHINE_REJECT, "sync.warpgroup", 0,
+                   "%s is not the same as in another warp of the warpgroup, which came first",
+                   theirs->adds != adds ? "whether the product is added to the accumulator"
+                   : theirs->b != b     ? "the descriptor of b"
+                                        : "the descriptor of a"),
+      warp->block, theirs->thread, theirs->pc, "the other came first this time; the four must come together");
    return false;
 }
 
@@ -197,8 +202,9 @@ bool machine_warpgroup_start(machine_warp_t *warp, const machine_instruction_t *
    member_t *member = member_of(warp);
    const machine_slot_t *registers = warp->program->extras + i->extra;
    if (member->fences == 0) {
-      machine_find(warp, RKB_MACHINE_REJECT, "sync.wgmma_fence", 0,
-                   "no wgmma.fence comes before the first wgmma.mma_async of this warp");
+      machine_find_alone(machine_find(warp, RKB_MACHINE_REJECT, "sync.wgmma_fence", 0,
+                                      "no wgmma.fence comes before the first wgmma.mma_async of this warp"),
+                         "the warp has executed no wgmma.fence so far");
       return false;
    }
    const bool any_written = member->newest_written == member->fences + 1;
@@ -206,13 +212,14 @@ bool machine_warpgroup_start(machine_warp_t *warp, const machine_instruction_t *
       const owner_t *owner = &member->owners[registers[n].number];
       if (owner->written != member->fences + 1)
          continue;
-      machine_find_other(
+      machine_find_other_at(
          machine_find(
             warp, RKB_MACHINE_REJECT, "sync.wgmma_fence", 0,
             "register %s was written by the same warp in line %u, after its last wgmma.fence: wgmma.mma_async "
             "may still see the value before it",
             warp->program->registers[registers[n].number].name, line_at(warp, owner->written_pc)),
-         warp->block, warp->first_thread);
+         warp->block, warp->first_thread, owner->written_pc,
+         "the write came first, in the same warp; no wgmma.fence lies between");
       return false;
    }
    const machine_warpgroup_form_t *form = &warp->program->warpgroup_forms[i->immediate];
@@ -255,14 +262,15 @@ uint32_t machine_warpgroup_operation(machine_warp_t *warp) {
 
 static void find_touched(machine_warp_t *warp, const member_t *member, uint32_t number, bool writes) {
    const owner_t *owner = &member->owners[number];
-   machine_find_other(
+   machine_find_other_at(
       machine_find(
          warp, RKB_MACHINE_REJECT, "race.register", 0,
          "%s register %s, which the wgmma.mma_async of the same warp in line %u may still be using: %s",
          writes ? "writes" : "reads", warp->program->registers[number].name, line_at(warp, owner->pc),
          owner->group > member->committed ? "no commit_group and no wait_group came since"
                                           : "no wait_group for its group came since"),
-      warp->block, warp->first_thread);
+      warp->block, warp->first_thread, owner->pc,
+      "the product began first, in the same warp; no wait_group orders its end before this");
 }
 
 void machine_warpgroup_touch(machine_warp_t *warp, const machine_instruction_t *i) {
@@ -306,7 +314,8 @@ static void check_all_came(machine_block_t *block, uint32_t number) {
       warp, RKB_MACHINE_REJECT, "sync.warpgroup", 0,
       "warp %u of the block never executes this, which warp %u of its warpgroup does: all four warps must",
       block->warps[behind].place, warp->place);
-   machine_find_other(finding, block, behind * LANES);
+   machine_find_other_at(finding, block, behind * LANES, machine_end_of_thread(block, behind * LANES),
+                         "the other has ended without it");
 }
 
 void machine_warpgroups_end(machine_block_t *block) {
@@ -320,10 +329,12 @@ void machine_warpgroups_end(machine_block_t *block) {
       if (member->newest <= member->retired)
          continue;
       block->warps[w].pc = member->newest_pc;
-      machine_find(&block->warps[w], RKB_MACHINE_REJECT, "sync.wgmma_wait", 0,
-                   "the kernel ends while this wgmma.mma_async may be on its way: %s",
-                   member->newest > member->committed ? "it was never committed"
-                                                      : "no wait_group came after its commit_group");
+      machine_find_alone(machine_find(&block->warps[w], RKB_MACHINE_REJECT, "sync.wgmma_wait", 0,
+                                      "the kernel ends while this wgmma.mma_async may be on its way: %s",
+                                      member->newest > member->committed
+                                         ? "it was never committed"
+                                         : "no wait_group came after its commit_group"),
+                         "the product began, then its warp ended: no wait_group lies between");
    }
    const uint32_t each = groups->warps / block->cluster.blocks; /* a block of a cluster has registers of its own */
    for (uint32_t b = 0; b < block->cluster.blocks && !block->run->stop; b++)

@@ -1,8 +1,8 @@
-/* Watches a few bytes of a buffer and notes which instruction of which thread wrote them last.  A wrong value
- * is found only when the run is over; the watch then gives its witness.  A watched run uses copies of the
- * programs, in which each instruction that stores has a handler that first looks at the addresses.  So runs
- * that watch nothing cost nothing more.  On the thread of its machine. */
-#include "machine/state/execution.h"
+/* Watches a few bytes of global memory and notes which instruction of which thread wrote them last.  A wrong value
+ * is found only when the run is over; the watch then gives its witness.  Or it notes who accessed them, for the other side of a race
+ * (clocks/other_side.h).  A watched run uses copies of the programs, in which each instruction that stores, or accesses memory at all, has a
+ * handler that first looks at the addresses.  So runs that watch nothing cost nothing more.  On the thread of its machine. */
+#include "machine/clocks/other_side.h"
 
 #include <stdlib.h>
 
@@ -13,12 +13,18 @@ struct machine_watch {
    const machine_program_t **programs; /* by launch: the program that the copy replaces */
 };
 
-static bool stores_something(const machine_program_t *program, const machine_instruction_t *i) {
+/* loads: loads count too. */
+static bool is_watched(const machine_program_t *program, const machine_instruction_t *i, bool loads) {
    if (i->kind != MACHINE_CUSTOM || (i->space != PTX_GLOBAL && i->space != PTX_GENERIC))
       return false;
    const char *opcode = program->module->functions[i->function].statements[i->statement].opcode;
    return strncmp(opcode, "st.", 3) == 0 || strncmp(opcode, "atom.", 5) == 0 ||
-          strncmp(opcode, "red.", 4) == 0;
+          strncmp(opcode, "red.", 4) == 0 || (loads && strncmp(opcode, "ld.", 3) == 0);
+}
+
+static bool loads_alone(const machine_warp_t *warp, const machine_instruction_t *i) {
+   return strncmp(warp->program->module->functions[i->function].statements[i->statement].opcode, "ld.", 3) ==
+          0;
 }
 
 static void watched(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
@@ -30,6 +36,10 @@ static void watched(machine_warp_t *warp, const machine_instruction_t *i, uint32
       if (!(mask & warp->alive & warp->defined[i->ai] & 1u << l) || address >= watch->end ||
           address + bytes <= watch->first)
          continue;
+      if (warp->run->other_side.looks) {
+         machine_other_side_note_global(warp, l, address, bytes, !loads_alone(warp, i));
+         continue;
+      }
       watch->writer = (rkb_machine_finding_t){0};
       machine_describe(warp, l, &watch->writer);
       watch->written = true;
@@ -43,9 +53,9 @@ static void free_copy(const machine_program_t *copy) {
    free((void *)(uintptr_t)copy);
 }
 
-/* A copy of the program with watching handlers for the instructions that store.  The copy shares everything
+/* A copy of the program with watching handlers for those instructions.  The copy shares everything
  * else that the program points to. */
-static const machine_program_t *copy_watched(const machine_program_t *program) {
+static const machine_program_t *copy_watched(const machine_program_t *program, bool loads) {
    machine_program_t *copy = malloc(sizeof *copy);
    if (!copy)
       return NULL;
@@ -57,7 +67,7 @@ static const machine_program_t *copy_watched(const machine_program_t *program) {
    }
    memcpy(copy->code, program->code, program->count * sizeof *copy->code);
    for (uint32_t n = 0; n < program->count; n++)
-      if (stores_something(program, &copy->code[n]))
+      if (is_watched(program, &copy->code[n], loads))
          copy->code[n].run = watched;
    return copy;
 }
@@ -67,7 +77,7 @@ static bool exchange(machine_run_t *run, uint32_t launch) {
    for (uint32_t n = 0; n < launch && !copy; n++)
       if (run->watch->programs[n] == program)
          copy = run->programs[n];
-   copy = copy ? copy : copy_watched(program);
+   copy = copy ? copy : copy_watched(program, run->other_side.looks);
    if (!copy)
       return false;
    run->watch->programs[launch] = program;
@@ -99,12 +109,9 @@ void rkb_machine_unwatch(rkb_machine_t *machine) {
    run->watch = NULL;
 }
 
-int rkb_machine_watch(rkb_machine_t *machine, uint32_t buffer, uint64_t offset, uint32_t bytes,
-                      rkb_error_t *err) {
+static bool watch_addresses(rkb_machine_t *machine, uint64_t first, uint64_t end) {
    machine_run_t *run = &machine->run;
    rkb_machine_unwatch(machine);
-   if (buffer >= run->plan->buffer_count || run->module->error_line)
-      return rkb_fail(err, RKB_ERR_INVALID, "there is no buffer %u to watch", buffer);
    run->watch = calloc(1, sizeof *run->watch);
    bool made = run->watch &&
                (run->watch->programs = calloc(run->plan->launch_count + 1, sizeof *run->watch->programs));
@@ -112,11 +119,22 @@ int rkb_machine_watch(rkb_machine_t *machine, uint32_t buffer, uint64_t offset, 
       made = exchange(run, n);
    if (!made) {
       rkb_machine_unwatch(machine);
-      return rkb_fail(err, RKB_ERR_NOMEM, "no memory to watch a buffer");
+      return false;
    }
-   run->watch->first = run->regions[buffer].base + offset;
-   run->watch->end = run->watch->first + bytes;
-   return RKB_OK;
+   run->watch->first = first;
+   run->watch->end = end;
+   return true;
+}
+
+int rkb_machine_watch(rkb_machine_t *machine, uint32_t buffer, uint64_t offset, uint32_t bytes,
+                      rkb_error_t *err) {
+   const machine_run_t *run = &machine->run;
+   if (buffer >= run->plan->buffer_count || run->module->error_line)
+      return rkb_fail(err, RKB_ERR_INVALID, "there is no buffer %u to watch", buffer);
+   const uint64_t first = run->regions[buffer].base + offset;
+   return watch_addresses(machine, first, first + bytes)
+             ? RKB_OK
+             : rkb_fail(err, RKB_ERR_NOMEM, "no memory to watch a buffer");
 }
 
 bool rkb_machine_watched(const rkb_machine_t *machine, rkb_machine_finding_t *writer) {
@@ -125,4 +143,30 @@ bool rkb_machine_watched(const rkb_machine_t *machine, rkb_machine_finding_t *wr
       return false;
    *writer = watch->writer;
    return true;
+}
+
+/* The other side of a race --------------------------------------------------------------------------------------------------- */
+
+bool rkb_machine_seek_other(rkb_machine_t *machine) {
+   machine_run_t *run = &machine->run;
+   machine_other_side_t *other = &run->other_side;
+   if (other->wanted && !other->looks && !run->options.fetch)
+      other->last = calloc(2 * (size_t)other->threads, sizeof *other->last);
+   other->wanted = false;
+   other->looks = other->last != NULL;
+   if (other->looks && other->global && !watch_addresses(machine, other->first, other->end))
+      machine_other_side_free(run);
+   if (other->looks)
+      run->pool_program = NULL; /* the block's memory gets clocks */
+   return other->looks;
+}
+
+void machine_other_side_end(rkb_machine_t *machine) {
+   machine_run_t *run = &machine->run;
+   if (!run->other_side.looks)
+      return;
+   if (run->other_side.global)
+      rkb_machine_unwatch(machine);
+   machine_other_side_free(run);
+   run->pool_program = NULL;
 }

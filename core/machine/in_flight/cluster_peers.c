@@ -55,12 +55,13 @@ static bool knows_begun(const machine_warp_t *warp, uint32_t lane, uint32_t rank
 bool machine_peer_written(machine_warp_t *warp, uint32_t lane, uint32_t rank) {
    if (!warp->block->peers || knows_begun(warp, lane, rank))
       return true;
-   machine_find_other(
+   rkb_machine_finding_t *finding =
       machine_find(warp, RKB_MACHINE_REJECT, "sync.cluster", lane,
                    "uses shared memory of block %u of the cluster, which may not have begun: no "
                    "barrier.cluster lies before",
-                   rank),
-      warp->block, rank * threads_each(warp->block));
+                   rank);
+   machine_find_other_at(finding, warp->block, rank * threads_each(warp->block), 0,
+                         "the other's block may begin after this; nothing orders its begin before");
    return false;
 }
 
@@ -68,10 +69,12 @@ bool machine_peer_touched(machine_warp_t *warp, uint32_t lane, uint32_t rank) {
    machine_peers_t *peers = warp->block->peers;
    const machine_instruction_t *i = &warp->program->code[warp->pc];
    if (i->space == PTX_SHARED && !(i->flags & FLAG_CLUSTER)) {
-      machine_find(
-         warp, RKB_MACHINE_REJECT, "sync.cluster", lane,
-         "uses shared memory of block %u of the cluster in the space shared::cta, which is that of its own block %u",
-         rank, warp->rank);
+      machine_find_alone(
+         machine_find(
+            warp, RKB_MACHINE_REJECT, "sync.cluster", lane,
+            "uses shared memory of block %u of the cluster in the space shared::cta, which is that of its own block %u",
+            rank, warp->rank),
+         "the space alone is wrong");
       return false;
    }
    if (!peers || !machine_peer_written(warp, lane, rank))
@@ -99,12 +102,14 @@ void machine_peers_end(machine_block_t *block) {
             continue;
          machine_warp_t *warp = &block->warps[t / LANES];
          warp->pc = last->pc;
-         machine_find_other(
+         const uint32_t other = rank * threads_each(block);
+         machine_find_other_at(
             machine_find(
                warp, RKB_MACHINE_REJECT, "sync.cluster", t % LANES,
                "uses shared memory of block %u of the cluster, which may have ended: none of its threads "
                "waits until this is done",
                rank),
-            block, rank * threads_each(block));
+            block, other, machine_end_of_thread(block, other),
+            "the other's block may end before this; nothing orders its end after");
       }
 }

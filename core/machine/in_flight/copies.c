@@ -78,7 +78,8 @@ static void report(machine_warp_t *warp, uint32_t lane, const copy_t *slot, uint
    finding->bytes = bytes;
    snprintf(finding->symbol, sizeof finding->symbol, "%s", symbol);
    snprintf(finding->space, sizeof finding->space, "%s", reads ? "global" : "shared");
-   machine_find_other(finding, warp->block, slot->warp * LANES + other_lane);
+   machine_find_other_at(finding, warp->block, slot->warp * LANES + other_lane, slot->pc,
+                         "the other's copy began first; its thread has not waited for the end");
 }
 
 bool machine_copies_touched(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,

@@ -161,7 +161,8 @@ bool machine_copy_source_overwritten(machine_warp_t *warp, uint32_t lane, const 
          finding->buffer = region->buffer;
          snprintf(finding->symbol, sizeof finding->symbol, "%s", region->name);
          snprintf(finding->space, sizeof finding->space, "global");
-         machine_find_other(finding, warp->block, operation->thread);
+         machine_find_other_at(finding, warp->block, operation->thread, operation->pc,
+                               "the other's operation began first; no wait orders its end before this");
       }
       return true;
    }

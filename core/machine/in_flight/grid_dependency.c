@@ -1,6 +1,7 @@
 /* Dependent launches (grid_dependency.h).  On the machine's thread. */
 #include "machine/in_flight/grid_dependency.h"
 #include "machine/clocks/clocks.h"
+#include "machine/state/packed_records.h"
 
 #include <stdio.h>
 
@@ -81,7 +82,7 @@ static bool is_known(machine_warp_t *warp, uint32_t lane) {
  * launch may still run. */
 static bool unordered(machine_warp_t *warp, uint32_t lane, uint64_t name) {
    const machine_launch_t *launch = warp->block->launch;
-   const uint64_t block = name >> 32;
+   const uint64_t block = machine_name_block(name);
    return launch->dependency && block > launch->dependency->first && block <= launch->first_serial &&
           !is_known(warp, lane);
 }
@@ -97,6 +98,7 @@ static void overlap_conflict(machine_warp_t *warp, uint32_t lane, machine_region
       other_wrote ? "writes" : "reads");
    if (!finding)
       return;
+   finding->order = "the other launch came first; nothing orders its end before this";
    finding->offset = (int64_t)offset;
    finding->bytes = bytes;
    finding->buffer = region->buffer;
@@ -107,7 +109,8 @@ static void overlap_conflict(machine_warp_t *warp, uint32_t lane, machine_region
 /* Checks a lane's access before it is made; false after a finding. */
 static bool launches_ordered(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t granule,
                              uint64_t offset, uint32_t bytes, bool store) {
-   const uint64_t by_path = region->read_only_path ? (uint64_t)region->read_only_path[granule] << 32 : 0;
+   const uint64_t by_path =
+      region->read_only_path ? (uint64_t)region->read_only_path[granule] << NAME_BLOCK_SHIFT : 0;
    const bool wrote = unordered(warp, lane, region->writers[granule]),
               read =
                  store && (unordered(warp, lane, region->readers[granule]) || unordered(warp, lane, by_path));

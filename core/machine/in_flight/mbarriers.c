@@ -27,7 +27,7 @@ machine_mbarriers_t *machine_mbarriers_new(machine_run_t *run, uint32_t shared_b
 }
 
 static size_t rows_bytes(const machine_mbarriers_t *mbarriers) {
-   return (2 * (size_t)mbarriers->width + 2 * (size_t)mbarriers->threads) * sizeof(uint32_t) +
+   return (2 * (size_t)mbarriers->width + 3 * (size_t)mbarriers->threads) * sizeof(uint32_t) +
           2 * (size_t)mbarriers->threads;
 }
 
@@ -80,7 +80,8 @@ machine_mbarrier_t *machine_mbarrier_new(machine_block_t *block, uint32_t offset
       .offset = offset, .actor = machine_actor_new(block), .memory = rows, .arriving = rows};
    made->completed = rows + mbarriers->width;
    made->users = made->completed + mbarriers->width;
-   made->failed = made->users + mbarriers->threads;
+   made->users_pc = made->users + mbarriers->threads;
+   made->failed = made->users_pc + mbarriers->threads;
    made->arrived = (uint8_t *)(made->failed + mbarriers->threads);
    made->arrived_before = made->arrived + mbarriers->threads;
    mbarriers->at[offset / 8] = (uint16_t)mbarriers->count;
@@ -89,16 +90,13 @@ machine_mbarrier_t *machine_mbarrier_new(machine_block_t *block, uint32_t offset
 
 /* Who may use one ------------------------------------------------------------------------------------------------------ */
 
-static rkb_machine_finding_t *place(rkb_machine_finding_t *finding, const machine_block_t *block,
-                                    uint32_t offset, uint32_t other) {
+static rkb_machine_finding_t *place(rkb_machine_finding_t *finding, uint32_t offset) {
    if (!finding)
       return NULL;
    finding->offset = offset;
    finding->bytes = 8;
    snprintf(finding->symbol, sizeof finding->symbol, "shared memory");
    snprintf(finding->space, sizeof finding->space, "shared");
-   if (other != PTX_NONE)
-      machine_find_other(finding, block, other);
    return finding;
 }
 
@@ -106,11 +104,17 @@ bool machine_mbarrier_usable(machine_warp_t *warp, uint32_t lane, machine_mbarri
                              uint32_t offset, bool proxied, const char *what) {
    const machine_block_t *block = warp->block;
    if (!mbarrier || !mbarrier->live || mbarrier->offset != offset) {
-      place(machine_find(warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
-                         "%s at byte %u of shared memory, where no mbarrier %s", what,
-                         machine_own_byte(block, offset),
-                         mbarrier && !mbarrier->live ? "is any more: it was invalidated" : "was initialised"),
-            block, offset, PTX_NONE);
+      rkb_machine_finding_t *finding = place(
+         machine_find(warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
+                      "%s at byte %u of shared memory, where no mbarrier %s", what,
+                      machine_own_byte(block, offset),
+                      mbarrier && !mbarrier->live ? "is any more: it was invalidated" : "was initialised"),
+         offset);
+      if (mbarrier && !mbarrier->live)
+         machine_find_other_at(finding, block, mbarrier->inval_thread, mbarrier->inval_pc,
+                               "the other invalidated it first");
+      else
+         machine_find_alone(finding, "nobody has initialised it so far");
       return false;
    }
    if (!block->operations)
@@ -129,15 +133,19 @@ bool machine_mbarrier_usable(machine_warp_t *warp, uint32_t lane, machine_mbarri
            "initialisation"
          : NULL;
    if (missing) {
-      place(machine_find(
-               warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
-               "%s on the mbarrier at byte %u of shared memory that was initialised in line %u, but %s", what,
-               machine_own_byte(block, offset), machine_source_line(warp->program, mbarrier->init_pc),
-               missing),
-            block, offset, mbarrier->init_thread);
+      rkb_machine_finding_t *finding = place(
+         machine_find(
+            warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
+            "%s on the mbarrier at byte %u of shared memory that was initialised in line %u, but %s", what,
+            machine_own_byte(block, offset), machine_source_line(warp->program, mbarrier->init_pc), missing),
+         offset);
+      machine_find_other_at(
+         finding, block, mbarrier->init_thread, mbarrier->init_pc,
+         "the other initialised it first this time; that is not made known before this use");
       return false;
    }
    mbarrier->users[me] = machine_lane_clock(warp, lane);
+   mbarrier->users_pc[me] = warp->pc;
    return true;
 }
 
@@ -148,7 +156,9 @@ void machine_mbarrier_name_completion(rkb_machine_finding_t *finding, const mach
    const size_t used = strlen(finding->message);
    snprintf(finding->message + used, sizeof finding->message - used, "; this time line %u completed it",
             machine_source_line(warp->program, mbarrier->done[count & 1].pc));
-   machine_find_other(finding, warp->block, mbarrier->done[count & 1].thread);
+   machine_find_other_at(
+      finding, warp->block, mbarrier->done[count & 1].thread, mbarrier->done[count & 1].pc,
+      "the other completed the phase before first this time; no wait orders it before this");
 }
 
 bool machine_mbarrier_in_phase(machine_warp_t *warp, uint32_t lane, const machine_mbarrier_t *mbarrier,
@@ -162,7 +172,7 @@ bool machine_mbarrier_in_phase(machine_warp_t *warp, uint32_t lane, const machin
          "phase %u is complete: in another order this belongs to the phase before",
          what, mbarrier->phase - mbarrier->first, machine_own_byte(warp->block, mbarrier->offset),
          mbarrier->phase - mbarrier->first - 1),
-      warp->block, mbarrier->offset, PTX_NONE);
+      mbarrier->offset);
    machine_mbarrier_name_completion(finding, warp, mbarrier, mbarrier->phase);
    return false;
 }
@@ -174,10 +184,16 @@ bool machine_mbarriers_touched(machine_warp_t *warp, uint32_t lane, uint32_t off
       const uint32_t number = mbarriers->at[n];
       if (!number || !mbarriers->all[number - 1].live)
          continue;
-      place(machine_find(warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
-                         "%s %u bytes at byte %u of shared memory, which hold an mbarrier",
-                         store ? "writes" : "reads", bytes, machine_own_byte(warp->block, offset)),
-            warp->block, offset, mbarriers->all[number - 1].init_thread);
+      const machine_mbarrier_t *mbarrier = &mbarriers->all[number - 1];
+      machine_find_other_at(
+         place(machine_find(
+                  warp, RKB_MACHINE_REJECT, "sync.mbarrier", lane,
+                  "%s %u bytes at byte %u of shared memory, which hold an mbarrier that line %u initialised",
+                  store ? "writes" : "reads", bytes, machine_own_byte(warp->block, offset),
+                  machine_source_line(warp->program, mbarrier->init_pc)),
+               offset),
+         warp->block, mbarrier->init_thread, mbarrier->init_pc,
+         "the other initialised it first, and nobody has invalidated it since");
       return true;
    }
    return false;

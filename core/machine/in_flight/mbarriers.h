@@ -33,6 +33,7 @@ typedef struct machine_mbarrier {
    /* Whether it counts, for speed models, among those of which copies completed a phase. */
    bool counted;
    uint32_t init_thread, init_clock, init_pc;
+   uint32_t inval_thread, inval_pc;   /* who invalidated it, where it is not live */
    uint32_t expect_thread, expect_pc; /* the last expect_tx of this phase */
    uint64_t expect_bytes;             /* bytes of all expect_tx of this phase */
    struct {
@@ -43,7 +44,7 @@ typedef struct machine_mbarrier {
       /* Rows of knowledge: of this phase's arrivals, and of the last phase's.  NULL where races are not
        * followed. */
       *completed;
-   uint32_t *users; /* by thread: its clock when it last used the object */
+   uint32_t *users, *users_pc; /* by thread: its clock when it last used the object, and the instruction */
    uint32_t
       /* By thread: the number of phases that it waits for, if it was told once that they are not complete. */
       *failed;
@@ -101,7 +102,11 @@ void machine_mbarrier_execute(machine_warp_t *warp, const machine_instruction_t 
 bool machine_mbarrier_test(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask);
 /* Nothing else in the block can run: true when some stalled fragment may go on after all. */
 bool machine_mbarriers_unstick(machine_block_t *block);
-/* Names what a stalled fragment waits for; false: none is stalled. */
+/* The object at which the lane's test i waits, and how many of its phases must be complete; false after a finding. */
+bool machine_mbarrier_awaited(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane,
+                              machine_mbarrier_t **mbarrier, uint32_t *awaited);
+/* mbarrier_stuck.c: no stalled fragment goes on any more.  Names the mbarrier that keeps the others from completing, and what it lacks; false:
+ * none is stalled. */
 bool machine_mbarriers_stuck(machine_block_t *block);
 
 #endif

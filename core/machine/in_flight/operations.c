@@ -4,6 +4,7 @@
 #include "machine/in_flight/operation_units.h"
 #include "machine/clocks/vector_clocks.h"
 #include "machine/clocks/clocks.h"
+#include "machine/clocks/other_side.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,22 +143,21 @@ const machine_operation_t *machine_operation_at(const machine_block_t *block, ui
 
 /* Findings ------------------------------------------------------------------------------------------------------------ */
 
-static void complete_finding(machine_warp_t *warp, rkb_machine_finding_t *finding, uint32_t offset,
-                             uint32_t bytes, uint32_t other) {
+static rkb_machine_finding_t *complete_finding(machine_warp_t *warp, rkb_machine_finding_t *finding,
+                                               uint32_t offset, uint32_t bytes) {
    if (!finding)
-      return;
+      return NULL;
    finding->offset = machine_own_byte(warp->block, offset);
    finding->bytes = bytes;
    snprintf(finding->symbol, sizeof finding->symbol, "shared memory");
    snprintf(finding->space, sizeof finding->space, "shared");
-   if (other != PTX_NONE)
-      machine_find_other(finding, warp->block, other);
+   return finding;
 }
 
 /* An access of the lane, or of an operation that it starts, against an operation whose end it has not observed. */
 static void report_unfinished(machine_warp_t *warp, uint32_t lane, const char *subject, bool store,
                               uint32_t offset, uint32_t bytes, const machine_operation_t *other, bool reads) {
-   complete_finding(
+   rkb_machine_finding_t *finding = complete_finding(
       warp,
       machine_find(
          warp, RKB_MACHINE_REJECT, "race.async", lane,
@@ -166,25 +166,47 @@ static void report_unfinished(machine_warp_t *warp, uint32_t lane, const char *s
          subject, store ? "writes" : "reads", bytes, machine_own_byte(warp->block, offset), other->what,
          other->thread == warp->first_thread + lane ? "the same thread" : "another thread",
          machine_source_line(warp->program, other->pc), reads ? "reading" : "writing"),
-      offset, bytes, other->thread);
+      offset, bytes);
+   machine_find_other_at(finding, warp->block, other->thread, other->pc,
+                         "the other's operation began first; no wait orders its end before this");
+}
+
+/* The thread's own write there, of which the line is kept; PTX_NONE: none is, or other threads wrote there later. */
+static uint32_t written_by(const machine_operations_t *operations, uint32_t offset, uint32_t bytes,
+                           uint32_t thread) {
+   for (uint32_t g = offset >> operations->shift; g <= (offset + bytes - 1) >> operations->shift; g++)
+      if (operations->written[g].thread == thread + 1)
+         return operations->written[g].pc;
+   return PTX_NONE;
 }
 
 static void report_unordered(machine_warp_t *warp, uint32_t lane, const machine_operation_t *operation,
                              bool store, uint32_t offset, uint32_t bytes, bool other_wrote, uint32_t other) {
-   complete_finding(
+   static const char order[] =
+      "the other access came first; nothing orders the start of the operation after it";
+   const uint32_t pc =
+      other_wrote && other != PTX_NONE ? written_by(warp->block->operations, offset, bytes, other) : PTX_NONE;
+   char where[48] = "";
+   if (pc != PTX_NONE)
+      snprintf(where, sizeof where, " in line %u", machine_source_line(warp->program, pc));
+   rkb_machine_finding_t *finding = complete_finding(
       warp,
       machine_find(
          warp, RKB_MACHINE_REJECT, "race.async", lane,
-         "starts %s that %s %u bytes at byte %u of shared memory, which %s %s, with no synchronisation "
+         "starts %s that %s %u bytes at byte %u of shared memory, which %s %s%s, with no synchronisation "
          "between them",
          operation->what, store ? "writes" : "reads", bytes, machine_own_byte(warp->block, offset),
-         other == PTX_NONE ? "several threads" : "another thread", other_wrote ? "wrote" : "read"),
-      offset, bytes, other);
+         other == PTX_NONE ? "several threads" : "another thread", other_wrote ? "wrote" : "read", where),
+      offset, bytes);
+   if (pc != PTX_NONE)
+      machine_find_other_at(finding, warp->block, other, pc, order);
+   else
+      machine_other_side_find(warp, finding, other, other_wrote, offset, bytes, order);
 }
 
 static void report_unfenced(machine_warp_t *warp, uint32_t lane, const machine_operation_t *operation,
                             bool store, uint32_t offset, uint32_t bytes, const generic_write_t *write) {
-   complete_finding(
+   rkb_machine_finding_t *finding = complete_finding(
       warp,
       machine_find(
          warp, RKB_MACHINE_REJECT, "race.proxy", lane,
@@ -193,7 +215,9 @@ static void report_unfenced(machine_warp_t *warp, uint32_t lane, const machine_o
          operation->what, store ? "writes" : "reads", bytes, machine_own_byte(warp->block, offset),
          write->thread == warp->first_thread + lane + 1 ? "the same thread" : "another thread",
          machine_source_line(warp->program, write->pc)),
-      offset, bytes, write->thread - 1);
+      offset, bytes);
+   machine_find_other_at(finding, warp->block, write->thread - 1, write->pc,
+                         "the write came first, and no proxy fence orders it before the operation");
 }
 
 /* Checks --------------------------------------------------------------------------------------------------------------- */
@@ -371,13 +395,15 @@ static void report_unobserved(machine_block_t *block, const machine_operation_t 
    machine_warp_t *warp = &block->warps[operation->thread / LANES];
    const uint32_t offset = unit << block->operations->unit_shift;
    warp->pc = operation->pc;
-   complete_finding(
+   rkb_machine_finding_t *finding = complete_finding(
       warp,
       machine_find(warp, RKB_MACHINE_REJECT, "race.async", operation->thread % LANES,
                    "%s started here may still be %s byte %u of shared memory when the block ends: no "
                    "thread waits for it",
                    operation->what, reads ? "reading" : "writing", machine_own_byte(block, offset)),
-      offset, 1u << block->operations->unit_shift, PTX_NONE);
+      offset, 1u << block->operations->unit_shift);
+   machine_find_alone(finding,
+                      "the operation began, then the block ended: no thread of it waits between the two");
 }
 
 /* The memory of one block, whose memory is there until its threads have ended. */

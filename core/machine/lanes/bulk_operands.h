@@ -27,9 +27,10 @@ static inline bool bulk_blocks(machine_warp_t *warp, const machine_instruction_t
    *blocks = (uint32_t)bulk_operand(warp, last, lane) & 0xffff;
    if (!(*blocks >> warp->block->cluster.blocks))
       return true;
-   machine_find(warp, RKB_MACHINE_REJECT, "sync.cluster", lane,
-                "copies to the blocks of mask 0x%x, and the cluster has %u", *blocks,
-                warp->block->cluster.blocks);
+   machine_find_alone(machine_find(warp, RKB_MACHINE_REJECT, "sync.cluster", lane,
+                                   "copies to the blocks of mask 0x%x, and the cluster has %u", *blocks,
+                                   warp->block->cluster.blocks),
+                      "the mask alone is wrong");
    return false;
 }
 
@@ -46,10 +47,12 @@ static inline bool bulk_same_block(machine_warp_t *warp, uint32_t lane, uint32_t
    const uint32_t span = warp->block->cluster.shared_span;
    if (to / span == mbarrier / span)
       return true;
-   machine_find(
-      warp, RKB_MACHINE_REJECT, "sync.cluster", lane,
-      "writes to block %u of the cluster and completes an mbarrier of block %u: both must be of one block",
-      to / span, mbarrier / span);
+   machine_find_alone(
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "sync.cluster", lane,
+         "writes to block %u of the cluster and completes an mbarrier of block %u: both must be of one block",
+         to / span, mbarrier / span),
+      "the addresses alone are wrong");
    return false;
 }
 

@@ -10,9 +10,10 @@ static void check_rank(machine_warp_t *warp, const machine_instruction_t *i, uin
    for (uint32_t left = mask & warp->alive & warp->defined[i->bi]; left; left &= left - 1) {
       const uint32_t lane = (uint32_t)__builtin_ctz(left);
       if (rank[lane] >= blocks)
-         machine_find(warp, RKB_MACHINE_REJECT, "sync.cluster", lane,
-                      "names block %u of a cluster that has %u block%s", rank[lane], blocks,
-                      blocks > 1 ? "s" : "");
+         machine_find_alone(machine_find(warp, RKB_MACHINE_REJECT, "sync.cluster", lane,
+                                         "names block %u of a cluster that has %u block%s", rank[lane],
+                                         blocks, blocks > 1 ? "s" : ""),
+                            "the rank alone is wrong");
    }
 }
 

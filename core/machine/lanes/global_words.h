@@ -21,10 +21,10 @@ typedef struct global_order { /* what names in records are compared with */
 
 static inline global_order_t order_of(const machine_warp_t *warp) {
    const machine_block_t *block = warp->block;
-   const uint64_t own = (block->serial + 1) << 32;
-   return (global_order_t){.first = (block->launch->first_serial + 1) << 32,
+   const uint64_t own = (block->serial + 1) << NAME_BLOCK_SHIFT;
+   return (global_order_t){.first = (block->launch->first_serial + 1) << NAME_BLOCK_SHIFT,
                            .block = own,
-                           .since = own | (uint64_t)(block->barrier_time & 0xfffff) << 12,
+                           .since = own | (uint64_t)(block->barrier_time & MOST_NAME_TIME) << NAME_TIME_SHIFT,
                            .me = machine_global_name(warp, 0, false)};
 }
 
@@ -32,7 +32,7 @@ static inline global_order_t order_of(const machine_warp_t *warp) {
 
 /* All ones where what was done under a name comes before what the lane does now, by launches, by barriers or because it did it. */
 static inline uint64_t comes_before(const global_order_t *order, uint64_t name, uint64_t me) {
-   const bool own = name >= order->block && name >> 32 == order->block >> 32;
+   const bool own = name >= order->block && machine_name_block(name) == machine_name_block(order->block);
    return 0 - (uint64_t)(name < order->first ||
                          (own && (name < order->since || THREAD_OF(name) == THREAD_OF(me))));
 }
@@ -41,7 +41,7 @@ static inline uint64_t comes_before(const global_order_t *order, uint64_t name, 
 static inline uint64_t joined(const global_order_t *order, uint64_t old, uint64_t me) {
    const uint64_t many_blocks = (me & ~MANY_THREADS) | MANY_BLOCKS;
    const bool older = old < order->first, many = THREAD_OF(old) == MANY_BLOCKS,
-              other = old >> 32 != order->block >> 32,
+              other = machine_name_block(old) != machine_name_block(order->block),
               alone = old < order->since || THREAD_OF(old) == THREAD_OF(me);
    return older ? me : many || other ? many_blocks : alone ? me : me | MANY_THREADS;
 }

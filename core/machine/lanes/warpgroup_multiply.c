@@ -26,8 +26,10 @@ static bool uniform(machine_warp_t *warp, uint32_t number, uint32_t offset, cons
    *out = lanes[0];
    for (uint32_t l = 1; l < LANES; l++)
       if (lanes[l] != lanes[0]) {
-         machine_find(warp, RKB_MACHINE_REJECT, "sync.warpgroup", l,
-                      "%s is not the same in all lanes of the warp", what);
+         machine_find_other_at(machine_find(warp, RKB_MACHINE_REJECT, "sync.warpgroup", l,
+                                            "%s is not the same in all lanes of the warp", what),
+                               warp->block, warp->first_thread, warp->pc,
+                               "the two lanes execute it together");
          return false;
       }
    return true;
@@ -41,8 +43,11 @@ static bool take_scale(machine_warp_t *warp, const machine_instruction_t *i, boo
       warp->run->report.control_taint |= warp->taint[i->ci];
    *adds = lanes != 0;
    if (lanes && lanes != FULL_MASK)
-      machine_find(warp, RKB_MACHINE_REJECT, "sync.warpgroup", (uint32_t)__builtin_ctz(~lanes),
-                   "whether the product is added is not the same in all lanes of the warp");
+      machine_find_other_at(
+         machine_find(warp, RKB_MACHINE_REJECT, "sync.warpgroup", (uint32_t)__builtin_ctz(~lanes),
+                      "whether the product is added is not the same in all lanes of the warp"),
+         warp->block, warp->first_thread + (uint32_t)__builtin_ctz(lanes), warp->pc,
+         "the two lanes execute it together");
    return !lanes || lanes == FULL_MASK;
 }
 

@@ -14,7 +14,8 @@ static void read_on(void *argument, const machine_row_t *row) {
    warp->run->work.burden += 1 + (end - (row->offset >> shift)) / STEPS_OF_WORK;
    for (uint64_t granule = row->offset >> shift; row->region->readers && granule < end; granule++) {
       uint64_t *reader = &row->region->readers[granule];
-      if (*reader >> 32 != copies >> 32 || (*reader & MANY_THREADS) == MANY_BLOCKS)
+      if (machine_name_block(*reader) != machine_name_block(copies) ||
+          (*reader & MANY_THREADS) == MANY_BLOCKS)
          continue;
       *reader = (*reader & MANY_THREADS) == BLOCKS_COPIES ? copies : copies | MANY_THREADS;
    }

@@ -4,6 +4,7 @@
  * not: since Volta they need not execute together (CUDA C++ Programming Guide, 'Independent Thread
  * Scheduling').  On the machine's thread. */
 #include "machine/races/races.h"
+#include "machine/clocks/other_side.h"
 #include "machine/in_flight/copies.h"
 
 #include <stdio.h>
@@ -43,43 +44,40 @@ static bool same_value(const uint8_t *memory, const void *value, uint32_t bytes)
    return value && memcmp(memory, value, bytes) == 0;
 }
 
-/* As the other thread of a report: there is none, but a copy. */
-#define A_COPY (PTX_NONE - 1)
+static const char NOTHING_ORDERS[] = "the other access came first; nothing orders the two";
 
-static void report(machine_warp_t *warp, uint32_t lane, const char *reason, const char *symbol,
-                   uint64_t offset, uint32_t bytes, bool store, bool other_wrote, uint32_t other_thread,
-                   const uint32_t *other_block, bool same) {
+/* others: "several threads"; NULL: another one. */
+static rkb_machine_finding_t *report(machine_warp_t *warp, uint32_t lane, const char *reason,
+                                     const char *symbol, uint64_t offset, uint32_t bytes, bool store,
+                                     bool other_wrote, const char *others, bool same) {
+   const bool several = others && strncmp(others, "several", 7) == 0;
    rkb_machine_finding_t *finding =
       machine_find(warp, same ? RKB_MACHINE_SUSPECT : RKB_MACHINE_REJECT, reason, lane,
                    "%s %u bytes at byte %llu of %s that %s %s, with no synchronisation between them%s",
                    store ? "writes" : "reads", bytes, (unsigned long long)offset, symbol,
-                   other_thread == PTX_NONE ? "several threads"
-                   : other_thread == A_COPY ? "a bulk copy"
-                                            : "another thread",
-                   other_wrote ? (other_thread == PTX_NONE ? "wrote" : "writes")
-                               : (other_thread == PTX_NONE ? "read" : "reads"),
+                   others ? others : "another thread",
+                   other_wrote ? (several ? "wrote" : "writes") : (several ? "read" : "reads"),
                    same ? " (both store the same value)" : "");
    if (!finding)
-      return;
+      return NULL;
    finding->offset = (int64_t)offset;
    finding->bytes = bytes;
    snprintf(finding->symbol, sizeof finding->symbol, "%s", symbol);
-   if (other_thread < A_COPY)
-      machine_find_other(finding, warp->block, other_thread);
-   if (other_thread < A_COPY && other_block)
-      memcpy(finding->other_block, other_block, sizeof finding->other_block);
+   return finding;
 }
 
 /* Shared memory ------------------------------------------------------------------------------------------------- */
 
 static void shared_conflict(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                             const void *value, bool store, bool other_wrote, uint32_t other) {
-   bool same = store && other_wrote && same_value(warp->block->shared + offset, value, bytes);
-   rkb_machine_finding_t *before = warp->run->findings + warp->run->finding_count;
-   report(warp, lane, "race.shared", "shared memory", machine_own_byte(warp->block, offset), bytes, store,
-          other_wrote, other, NULL, same);
-   if (warp->run->findings + warp->run->finding_count != before)
-      snprintf(warp->run->findings[warp->run->finding_count - 1].space, sizeof before->space, "shared");
+   const bool same = store && other_wrote && same_value(warp->block->shared + offset, value, bytes);
+   rkb_machine_finding_t *finding =
+      report(warp, lane, "race.shared", "shared memory", machine_own_byte(warp->block, offset), bytes, store,
+             other_wrote, other == PTX_NONE ? "several threads" : NULL, same);
+   if (!finding)
+      return;
+   snprintf(finding->space, sizeof finding->space, "shared");
+   machine_other_side_find(warp, finding, other, other_wrote, offset, bytes, NOTHING_ORDERS);
 }
 
 /* Whether the access is a volatile load, which may wait for what atomic operations write. */
@@ -171,6 +169,8 @@ void machine_shared_record(machine_warp_t *warp, uint32_t lane, uint32_t offset,
                            const void *value, bool store, bool atomic) {
    machine_block_t *block = warp->block;
    warp->run->work.burden += LANE_BURDEN;
+   if (warp->run->other_side.looks)
+      machine_other_side_note(warp, lane, offset, bytes, store, warp->pc);
    for (uint32_t granule = offset >> block->shared_shift;
         granule <= (offset + bytes - 1) >> block->shared_shift; granule++) {
       if (block->races == RACES_FAST && atomic)
@@ -186,72 +186,60 @@ void machine_shared_record(machine_warp_t *warp, uint32_t lane, uint32_t offset,
 
 /* Global memory --------------------------------------------------------------------------------------------------- */
 
-#define NAME_ATOMIC (1ull << 11)
-
-static uint64_t block_of(uint64_t name) {
-   return name >> 32;
-}
-
-static uint32_t time_of(uint64_t name) {
-   return (uint32_t)(name >> 12) & 0xfffff;
-}
-
 /* Whether barriers order an access of the same block before what the lane does now: barriers of the whole
  * block, or of warps of both threads. */
 static bool ordered_in_block(const machine_warp_t *warp, uint32_t lane, uint64_t name) {
-   const uint32_t thread = (uint32_t)(name & MANY_THREADS);
+   const uint32_t thread = machine_name_thread(name);
    /* machine_copy_source_overwritten finds whoever writes what a copy may still read. */
    return thread == BLOCKS_COPIES || thread == warp->first_thread + lane + 1 ||
-          time_of(name) < warp->block->barrier_time ||
+          machine_name_time(name) < warp->block->barrier_time ||
           (warp->block->clocks &&
            machine_clocks_ordered_time(warp, lane, thread == MANY_THREADS ? PTX_NONE : thread - 1,
-                                       time_of(name)));
+                                       machine_name_time(name)));
 }
 
 /* Whether an earlier access of this launch is ordered before what this lane does now. */
 static bool global_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name) {
    const machine_block_t *block = warp->block;
-   if (block_of(name) <= warp->block->launch->first_serial)
+   if (machine_name_block(name) <= warp->block->launch->first_serial)
       return true; /* an earlier launch */
-   if (block_of(name) == block->serial + 1)
+   if (machine_name_block(name) == block->serial + 1)
       return ordered_in_block(warp, lane, name);
    return machine_sync_ordered(warp, lane, name);
 }
 
 static void global_conflict(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                             uint32_t bytes, const void *value, bool store, bool other_wrote, uint64_t name) {
-   uint32_t other = (uint32_t)(name & MANY_THREADS), index[3];
-   bool same = store && other_wrote && same_value(region->data + offset, value, bytes);
-   bool several = other >= BLOCKS_COPIES;
-   machine_block_index(warp->block->launch, several ? 0 : block_of(name) - 1, several ? 0 : other - 1, index);
-   uint32_t before = warp->run->finding_count;
-   report(warp, lane, "race.global", region->name, offset, bytes, store, other_wrote,
-          other == BLOCKS_COPIES ? A_COPY
-          : several              ? PTX_NONE
-                                 : other - 1,
-          block_of(name) == warp->block->serial + 1 ? NULL : index, same);
-   if (warp->run->finding_count != before) {
-      rkb_machine_finding_t *finding = &warp->run->findings[warp->run->finding_count - 1];
-      finding->buffer = region->buffer;
-      snprintf(finding->space, sizeof finding->space, "global");
-   }
+   const uint32_t other = machine_name_thread(name);
+   const bool same = store && other_wrote && same_value(region->data + offset, value, bytes);
+   rkb_machine_finding_t *finding =
+      report(warp, lane, "race.global", region->name, offset, bytes, store, other_wrote,
+             other == BLOCKS_COPIES  ? "a bulk copy"
+             : other > BLOCKS_COPIES ? "several threads"
+                                     : NULL,
+             same);
+   if (!finding)
+      return;
+   finding->buffer = region->buffer;
+   snprintf(finding->space, sizeof finding->space, "global");
+   machine_other_side_find_global(warp, finding, name, other_wrote, region, offset, bytes, NOTHING_ORDERS);
 }
 
 /* Joins a reader to the readers of a record.  Several readers are kept as "several of one block" or "of
  * several blocks".  A new reader that is ordered after all old ones replaces them. */
 static uint64_t join_readers(const machine_warp_t *warp, uint32_t lane, uint64_t old, uint64_t me) {
    const bool copied = (old & MANY_THREADS) == BLOCKS_COPIES, copies = (me & MANY_THREADS) == BLOCKS_COPIES;
-   if (old == 0 || block_of(old) <= warp->block->launch->first_serial)
+   if (old == 0 || machine_name_block(old) <= warp->block->launch->first_serial)
       return me;
    const uint64_t many_blocks = (me & ~MANY_THREADS) | MANY_BLOCKS;
    if ((old & MANY_THREADS) == MANY_BLOCKS)
       return many_blocks;
-   if (block_of(old) != block_of(me))
+   if (machine_name_block(old) != machine_name_block(me))
       return machine_sync_ordered(warp, lane, old) ? me : many_blocks;
    if (copied)
       return copies ? me : me | MANY_THREADS;
    /* A thread that knows of a copy's end need not know of what came before its start. */
-   if (copies && time_of(old) >= warp->block->barrier_time)
+   if (copies && machine_name_time(old) >= warp->block->barrier_time)
       return me | MANY_THREADS;
    if (ordered_in_block(warp, lane, old))
       return me;
@@ -267,7 +255,8 @@ static void global_granule(machine_warp_t *warp, uint32_t lane, machine_region_t
    if (writer && !both_atomic && !global_ordered(warp, lane, writer))
       global_conflict(warp, lane, region, offset, bytes, value, store, true, writer);
    else if (store && reader && !(atomic && (reader & NAME_ATOMIC))) {
-      if ((reader & MANY_THREADS) == MANY_BLOCKS && block_of(reader) > warp->block->launch->first_serial) {
+      if ((reader & MANY_THREADS) == MANY_BLOCKS &&
+          machine_name_block(reader) > warp->block->launch->first_serial) {
          if (warp->block->acquired_count)
             warp->run->report.order_unknown = true;
          else
@@ -288,6 +277,8 @@ static void record_global(machine_warp_t *warp, uint32_t lane, machine_region_t 
                           uint32_t bytes, const void *value, bool store, uint64_t me) {
    const uint32_t shift = warp->block->launch->global_shift;
    warp->run->work.burden += LANE_BURDEN;
+   if (warp->run->other_side.looks)
+      machine_other_side_note_global(warp, lane, region->base + offset, bytes, store);
    for (uint64_t granule = offset >> shift; granule <= (offset + bytes - 1) >> shift; granule++)
       global_granule(warp, lane, region, granule, offset, bytes, value, store, me);
 }

@@ -3,7 +3,7 @@
  * Shared memory: one record for each granule (state/packed_records.h).
  *
  * Global memory: two 64-bit words for each granule, one for the last writer and one for the readers since
- * then: block + 1 << 32 | time << 12 | atomic << 11 | thread + 1.  Blocks are numbered through a whole run,
+ * then; state/packed_records.h has what is in them.  Blocks are numbered through a whole run,
  * so nothing is cleared between launches: a block of an earlier launch came before.  The time grows at the
  * barriers and fences of a block. */
 #ifndef RKB_MACHINE_RACES_RACES_H
@@ -11,11 +11,6 @@
 
 #include "machine/clocks/clocks.h"
 #include "machine/state/packed_records.h"
-
-/* As the thread in a global record of readers. */
-#define BLOCKS_COPIES 0x7fdull /* copies of one block, whose ends machine_copy_sources_t follows */
-#define MANY_THREADS 0x7ffull /* several threads of one block */
-#define MANY_BLOCKS 0x7feull  /* threads of several blocks; the record names the newest block */
 
 /* Slow paths: check and record an access of one lane to bytes at offset.  value: the bytes that a store
  * writes, by which a store of the same value is told; NULL for loads.  Atomic accesses do not race with each
@@ -73,8 +68,9 @@ static inline bool machine_was_read_only(const machine_warp_t *warp, const machi
 }
 
 static inline uint64_t machine_global_name(const machine_warp_t *warp, uint32_t lane, bool atomic) {
-   return (warp->block->serial + 1) << 32 | (uint64_t)(warp->block->time & 0xfffff) << 12 |
-          (uint64_t)atomic << 11 | (warp->first_thread + lane + 1);
+   return (warp->block->serial + 1) << NAME_BLOCK_SHIFT |
+          (uint64_t)(warp->block->time & MOST_NAME_TIME) << NAME_TIME_SHIFT | (atomic ? NAME_ATOMIC : 0) |
+          (warp->first_thread + lane + 1);
 }
 
 static inline uint64_t machine_copies_name(const machine_warp_t *warp) {

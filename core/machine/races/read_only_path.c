@@ -2,6 +2,7 @@
  * no thread writes while the kernel runs (CUDA C++ Programming Guide, 'Read-Only Data Cache Load Function';
  * PTX ISA 9.0, 9.7.9.9).  No barrier or fence refreshes the cache that they use.  So a write of the same
  * launch, by any thread at any time, is a race.  On the machine's thread. */
+#include "machine/clocks/other_side.h"
 #include "machine/races/races.h"
 #include "machine/in_flight/grid_dependency.h"
 
@@ -17,7 +18,6 @@ bool machine_read_only_records(machine_run_t *run, machine_region_t *region) {
 /* name: the other thread's name in records; 0 where it is not known. */
 static void report(machine_warp_t *warp, uint32_t lane, const machine_region_t *region, uint64_t offset,
                    uint32_t bytes, bool store, uint64_t name) {
-   const uint64_t thread = name & MANY_THREADS;
    rkb_machine_finding_t *finding = machine_find(
       warp, RKB_MACHINE_REJECT, "race.global", lane,
       "%s %u bytes at byte %llu of %s, which this launch %s; what the read-only path returns is then undefined",
@@ -30,10 +30,9 @@ static void report(machine_warp_t *warp, uint32_t lane, const machine_region_t *
    finding->bytes = bytes;
    snprintf(finding->space, sizeof finding->space, "global");
    snprintf(finding->symbol, sizeof finding->symbol, "%s", region->name);
-   if (name >> 32 <= warp->block->launch->first_serial || thread == 0 || thread >= BLOCKS_COPIES)
-      return;
-   machine_find_other(finding, warp->block, (uint32_t)thread - 1);
-   machine_block_index(warp->block->launch, (name >> 32) - 1, (uint32_t)thread - 1, finding->other_block);
+   machine_other_side_find_global(
+      warp, finding, name, !store, region, offset, bytes,
+      "the other access came first; no barrier refreshes what the read-only path returns");
 }
 
 void machine_read_only_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
@@ -44,7 +43,7 @@ void machine_read_only_access(machine_warp_t *warp, uint32_t lane, machine_regio
       return;
    for (uint64_t granule = offset >> shift; granule <= (offset + bytes - 1) >> shift; granule++) {
       const uint64_t writer = region->writers[granule];
-      if (writer >> 32 > warp->block->launch->first_serial)
+      if (machine_name_block(writer) > warp->block->launch->first_serial)
          report(warp, lane, region, offset, bytes, false, writer);
       region->read_only_path[granule] = machine_launch_name(warp);
    }

@@ -285,8 +285,8 @@ bool machine_sync_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t na
    const struct machine_sync *sync = warp->run->sync;
    if (!sync || !block->acquired_count)
       return false;
-   const uint64_t serial = (name >> 32) - 1;
-   const uint32_t time = (uint32_t)(name >> 12) & 0xfffff, thread = (uint32_t)(name & 0x7ff),
+   const uint64_t serial = machine_name_block(name) - 1;
+   const uint32_t time = machine_name_time(name), thread = machine_name_thread(name),
                   me = warp->first_thread + lane;
    for (uint32_t r = sync->by_block[serial % sync->block_slots]; r != PTX_NONE; r = sync->releases[r].next) {
       const release_t *release = &sync->releases[r];

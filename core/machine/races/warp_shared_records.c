@@ -22,7 +22,8 @@ typedef struct row {
 } row_t;
 
 bool machine_shared_rows(const machine_block_t *block) {
-   return block->races == RACES_CLOCKS && !block->copies && !block->launch->program->asynchronous;
+   return block->races == RACES_CLOCKS && !block->copies && !block->launch->program->asynchronous &&
+          !block->run->other_side.looks;
 }
 
 /* Finds the row that the lanes share; false when they know different things. */

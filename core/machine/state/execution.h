@@ -25,6 +25,19 @@ typedef struct machine_bypass {
    bool went_round;
 } machine_bypass_t;
 
+/* The other side of a race, which records of races name without its line (clocks/other_side.h). */
+typedef struct machine_other_side {
+   bool wanted; /* the run was rejected for such a race, and the line is not known */
+   bool looks;  /* this run keeps the lines */
+   bool global; /* the bytes are addresses; else offsets in the shared memory of the block */
+   uint32_t launch;
+   uint64_t block; /* of the other side: its number in the launch */
+   uint64_t first, end;
+   uint32_t threads;
+   uint32_t *
+      last; /* [threads][2]: the instruction by which each thread last read there, + 1, and the one by which it wrote */
+} machine_other_side_t;
+
 typedef struct machine_run {
    rkb_machine_options_t options;
    const ptx_module_t *module;
@@ -96,6 +109,7 @@ typedef struct machine_run {
    uint32_t record_shift;
    struct machine_sync *sync;             /* synchronisation locations */
    struct machine_watch *watch;           /* store_watch.c; NULL: no buffer is watched */
+   machine_other_side_t other_side;
    struct machine_decisions *decisions;   /* decision_notes.c; NULL: decisions are not noted */
    struct machine_loops *loops;           /* turn_counts.c; NULL: turns are not counted */
    bool counts_loops;                     /* they are in the launch that runs */
@@ -173,6 +187,13 @@ void machine_find_other(rkb_machine_finding_t *finding, const machine_block_t *b
 /* Says of a wait without end that only threads of the block, or of its cluster, could bring what is waited for, and that all of them wait or have
  * ended; the finding may be NULL. */
 void machine_find_within_block(rkb_machine_finding_t *finding);
+/* The same with the instruction that it executed, and with what is known of the order of the two, as static text. */
+void machine_find_other_at(rkb_machine_finding_t *finding, const machine_block_t *block, uint32_t thread,
+                           uint32_t pc, const char *order);
+/* For a finding that has one side alone, or whose other side executed nothing: why.  Static text. */
+void machine_find_alone(rkb_machine_finding_t *finding, const char *why);
+/* The last instruction of the basic block in which a thread ended. */
+uint32_t machine_end_of_thread(const machine_block_t *block, uint32_t thread);
 
 /* The source line that an instruction comes from; without one, its line in the PTX. */
 uint32_t machine_source_line(const machine_program_t *program, uint32_t pc);

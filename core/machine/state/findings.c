@@ -37,9 +37,35 @@ void machine_find_within_block(rkb_machine_finding_t *finding) {
       finding->within_block = true;
 }
 
-uint32_t machine_source_line(const machine_program_t *program, uint32_t pc) {
+static const ptx_place_t *place_of(const machine_program_t *program, uint32_t pc) {
    const machine_instruction_t *i = &program->code[pc];
-   const ptx_place_t *place = &program->module->functions[i->function].statements[i->statement].place;
+   return &program->module->functions[i->function].statements[i->statement].place;
+}
+
+void machine_find_other_at(rkb_machine_finding_t *finding, const machine_block_t *block, uint32_t thread,
+                           uint32_t pc, const char *order) {
+   const machine_program_t *program = block->launch->program;
+   if (!finding)
+      return;
+   machine_find_other(finding, block, thread);
+   finding->other_line = machine_source_line(program, pc);
+   finding->other_ptx_line = place_of(program, pc)->ptx_line;
+   finding->order = order;
+}
+
+uint32_t machine_end_of_thread(const machine_block_t *block, uint32_t thread) {
+   const machine_warp_t *warp = &block->warps[thread / LANES];
+   const machine_block_info_t *last = &warp->program->blocks[warp->left[thread % LANES]];
+   return last->first + last->count - 1;
+}
+
+void machine_find_alone(rkb_machine_finding_t *finding, const char *why) {
+   if (finding)
+      finding->order = why;
+}
+
+uint32_t machine_source_line(const machine_program_t *program, uint32_t pc) {
+   const ptx_place_t *place = place_of(program, pc);
    const bool outer = place->outer_line && place->outer_file != place->file;
    return outer ? place->outer_line : place->line ? place->line : place->ptx_line;
 }
@@ -248,6 +274,9 @@ char *rkb_machine_finding_json(const rkb_machine_finding_t *finding) {
       json_triple(out, "other_block", finding->other_block);
       json_triple(out, "other_thread", finding->other_thread);
    }
+   if (finding->other_line)
+      fprintf(out, ",\"other_line\":%u,\"other_ptx_line\":%u", finding->other_line, finding->other_ptx_line);
+   json_text(out, "time_order", finding->order);
    json_text(out, "space", finding->space);
    if (finding->space[0]) {
       json_text(out, "buffer", finding->symbol);
@@ -291,9 +320,15 @@ char *rkb_machine_finding_text(const rkb_machine_finding_t *finding) {
       fprintf(out, "  block    (%u, %u, %u)  thread (%u, %u, %u)\n", finding->block[0], finding->block[1],
               finding->block[2], finding->thread[0], finding->thread[1], finding->thread[2]);
    if (finding->has_other)
-      fprintf(out, "  other    block (%u, %u, %u)  thread (%u, %u, %u)\n", finding->other_block[0],
+      fprintf(out, "  other    block (%u, %u, %u)  thread (%u, %u, %u)", finding->other_block[0],
               finding->other_block[1], finding->other_block[2], finding->other_thread[0],
               finding->other_thread[1], finding->other_thread[2]);
+   if (finding->has_other && finding->other_line)
+      fprintf(out, "  line %u (PTX line %u)", finding->other_line, finding->other_ptx_line);
+   if (finding->has_other)
+      fputc('\n', out);
+   if (finding->order)
+      fprintf(out, "  order    %s\n", finding->order);
    if (finding->space[0])
       fprintf(out, "  memory   %s %s + %lld, %u bytes\n", finding->space, finding->symbol,
               (long long)finding->offset, finding->bytes);

@@ -231,15 +231,19 @@ static void take_report(struct trial *t, rkb_machine_report_t *report) {
    }
 }
 
+void trial_take(struct trial *t, const rkb_machine_finding_t *findings, uint32_t count) {
+   for (uint32_t n = 0; n < count; n++) {
+      if (strcmp(findings[n].reason, "limit.budget") == 0)
+         t->over_budget = true; /* what was run whole decides; the rest is named in the certificate */
+      else
+         outcome_finding(t->outcome, &findings[n], t->the_case, t->family->name, t->seed);
+   }
+}
+
 void trial_take_findings(struct trial *t) {
    rkb_machine_report_t report;
    rkb_machine_report(t->machine, &report);
-   for (uint32_t n = 0; n < report.finding_count; n++) {
-      if (strcmp(report.findings[n].reason, "limit.budget") == 0)
-         t->over_budget = true; /* what was run whole decides; the rest is named in the certificate */
-      else
-         outcome_finding(t->outcome, &report.findings[n], t->the_case, t->family->name, t->seed);
-   }
+   trial_take(t, report.findings, report.finding_count);
 }
 
 static bool has_doubles(const rkb_plan_t *plan) {
@@ -324,14 +328,14 @@ int trial_run(struct trial *t, bool first, const rkb_machine_buffer_t *const *ot
       trial_count(t, report.thread_instructions, report.work);
       if (report.complete)
          trial_find_undefined(t->machine, t->plan);
-      trial_take_findings(t);
+      status = trial_take_both_sides(t, err);
       if (report.complete)
          order_had(t);
       for (uint32_t n = 0; report.complete && n < t->plan->launch_count; n++)
          take_stores(t, n);
       if (report.complete && first)
          take_turns(t);
-      if (report.complete)
+      if (report.complete && status == RKB_OK)
          status = judge_run(t, first, &report, err);
    }
    if (t->inputs)
