@@ -1,5 +1,5 @@
-/* Waiting at mbarriers: test_wait and try_wait (PTX ISA 9.0, 9.7.13.15.16), and the finding when no warp can
- * go on.  On the machine's thread. */
+/* Waiting at mbarriers: test_wait and try_wait (PTX ISA 9.0, 9.7.13.15.16), and what happens when no warp can
+ * go on; mbarrier_stuck.c has the finding.  On the machine's thread. */
 #include "machine/in_flight/cluster_barrier.h"
 #include "machine/in_flight/mbarriers.h"
 #include "machine/in_flight/operations.h"
@@ -31,9 +31,11 @@ static bool awaited_by(machine_warp_t *warp, const machine_instruction_t *i, uin
    } else {
       group->awaited = (uint32_t)(LANES_OF(uint64_t, i->b)[lane] >> 32) + 1;
       if (group->awaited > mbarrier->phase + 1 || group->awaited + 1 < mbarrier->phase + 1) {
-         machine_find(
-            warp, RKB_MACHINE_REJECT, "sync.phase", lane,
-            "waits with the state of another phase than the one that is under way or the one before");
+         machine_mbarrier_name_completion(
+            machine_find(
+               warp, RKB_MACHINE_REJECT, "sync.phase", lane,
+               "waits with the state of another phase than the one that is under way or the one before"),
+            warp, mbarrier, mbarrier->phase);
          return false;
       }
    }
@@ -52,15 +54,29 @@ static bool make_group(machine_warp_t *warp, const machine_instruction_t *i, uin
    }
    const uint32_t offset = (uint32_t)place.offset;
    if (offset / warp->block->cluster.shared_span != warp->rank) {
-      machine_find(
-         warp, RKB_MACHINE_REJECT, "sync.cluster", lane,
-         "waits at an mbarrier of block %u of the cluster: a thread may wait at those of its own block alone",
-         offset / warp->block->cluster.shared_span);
+      machine_find_alone(
+         machine_find(
+            warp, RKB_MACHINE_REJECT, "sync.cluster", lane,
+            "waits at an mbarrier of block %u of the cluster: a thread may wait at those of its own block alone",
+            offset / warp->block->cluster.shared_span),
+         "the address alone is wrong");
       return false;
    }
    *group = (group_t){.mbarrier = machine_mbarrier_at(warp->block, offset), .lanes = 1u << lane};
    return machine_mbarrier_usable(warp, lane, group->mbarrier, offset, false, "waits") &&
           awaited_by(warp, i, lane, group);
+}
+
+bool machine_mbarrier_awaited(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane,
+                              machine_mbarrier_t **mbarrier, uint32_t *awaited) {
+   uint64_t address[LANES];
+   group_t group;
+   if (lane_addresses(warp, i, 1u << lane, address) != 1u << lane ||
+       !make_group(warp, i, lane, address[lane], &group))
+      return false;
+   *mbarrier = group.mbarrier;
+   *awaited = group.awaited;
+   return true;
 }
 
 /* Whether the lanes must get one more answer that their phase is not complete, because they do not know that
@@ -207,79 +223,4 @@ bool machine_mbarriers_unstick(machine_block_t *block) {
    mbarriers->patience--;
    let_all_fail(block);
    return true;
-}
-
-/* Returns a thread that arrived in the phase before and has not arrived in this one; PTX_NONE: there is none. */
-static uint32_t absent(const machine_block_t *block, const machine_mbarrier_t *mbarrier) {
-   for (uint32_t t = 0; t < block->threads; t++)
-      if (mbarrier->arrived_before[t] && !mbarrier->arrived[t])
-         return t;
-   return PTX_NONE;
-}
-
-static void describe_missing(const machine_block_t *block, const machine_mbarrier_t *mbarrier, char *out,
-                             size_t size) {
-   size_t length = 0;
-   uint32_t thread[3];
-   const uint32_t who = absent(block, mbarrier);
-   out[0] = '\0';
-   if (mbarrier->pending) {
-      length +=
-         (size_t)snprintf(out, size, "%u of %u arrivals are missing", mbarrier->pending, mbarrier->expected);
-      if (who != PTX_NONE && length < size) {
-         machine_thread_index(block, who, thread);
-         length +=
-            (size_t)snprintf(out + length, size - length,
-                             ", that of thread (%u, %u, %u), which came in the phase before, among them",
-                             thread[0], thread[1], thread[2]);
-      }
-   }
-   if (mbarrier->announced > 0 && length < size)
-      snprintf(
-         out + length, size - length,
-         "%s%lld of %llu bytes are missing that expect_tx announced, last in line %u: no copy brings them",
-         length ? ", and " : "", (long long)mbarrier->announced, (unsigned long long)mbarrier->expect_bytes,
-         machine_source_line(block->launch->program, mbarrier->expect_pc));
-   else if (mbarrier->announced < 0 && length < size)
-      snprintf(out + length, size - length, "%scopies brought %lld bytes more than expect_tx announced",
-               length ? ", and " : "", -(long long)mbarrier->announced);
-}
-
-static void report_stuck(machine_warp_t *warp, const machine_fragment_t *f) {
-   const machine_instruction_t *i = &warp->program->code[f->pc];
-   const uint32_t lane = (uint32_t)__builtin_ctz(f->mask);
-   uint64_t address[LANES];
-   group_t group;
-   char missing[200];
-   warp->pc = f->pc;
-   if (i->operation == MBARRIER_CLUSTER_WAIT) {
-      machine_cluster_stuck(warp, f->mask);
-      return;
-   }
-   if (lane_addresses(warp, i, 1u << lane, address) != 1u << lane ||
-       !make_group(warp, i, lane, address[lane], &group))
-      return;
-   const machine_mbarrier_t *mbarrier = group.mbarrier;
-   const uint32_t who = absent(warp->block, mbarrier);
-   describe_missing(warp->block, mbarrier, missing, sizeof missing);
-   rkb_machine_finding_t *finding = machine_find(
-      warp, RKB_MACHINE_REJECT, "sync.deadlock", lane,
-      "waits for phase %u of the mbarrier at byte %u of shared memory, which never completes: %s",
-      group.awaited - mbarrier->first - 1, machine_own_byte(warp->block, mbarrier->offset), missing);
-   machine_find_within_block(finding);
-   if (who != PTX_NONE)
-      machine_find_other(finding, warp->block, who);
-   warp->run->stop = true;
-}
-
-bool machine_mbarriers_stuck(machine_block_t *block) {
-   if (!block->mbarriers)
-      return false;
-   for (uint32_t w = 0; w < block->warp_count; w++)
-      for (uint32_t n = 0; n < block->warps[w].fragment_count; n++)
-         if (block->warps[w].fragments[n].stalled) {
-            report_stuck(&block->warps[w], &block->warps[w].fragments[n]);
-            return true;
-         }
-   return false;
 }

@@ -113,10 +113,22 @@ void machine_cluster_exit(machine_warp_t *warp, uint32_t mask) {
 }
 
 void machine_cluster_stuck(machine_warp_t *warp, uint32_t mask) {
-   const machine_cluster_barrier_t *barrier = warp->block->cluster_barrier;
-   machine_find_within_block(
+   const machine_block_t *block = warp->block;
+   const machine_cluster_barrier_t *barrier = block->cluster_barrier;
+   rkb_machine_finding_t *finding =
       machine_find(warp, RKB_MACHINE_REJECT, "sync.deadlock", (uint32_t)__builtin_ctz(mask),
                    "waits at the barrier of the cluster for %u of %u threads that never arrive",
-                   barrier->pending, barrier->expected));
+                   barrier->pending, barrier->expected);
+   machine_find_within_block(finding);
+   for (uint32_t t = 0; t < block->threads; t++) {
+      const machine_warp_t *other = &block->warps[t / LANES];
+      if (!(other->alive >> t % LANES & 1) || (barrier->arrived[t] & ~CLUSTER_WAITED) == barrier->phase + 1)
+         continue;
+      for (uint32_t n = 0; n < other->fragment_count; n++)
+         if (other->fragments[n].mask >> t % LANES & 1)
+            machine_find_other_at(finding, block, t, other->fragments[n].pc,
+                                  "the other has not arrived, and waits elsewhere");
+      break;
+   }
    warp->run->stop = true;
 }
