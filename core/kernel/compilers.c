@@ -290,8 +290,10 @@ static void set_limit_finding(const rkb_compilers_t *compilers, enum exchange_en
       rkb_finding_set(finding, "tool.compile_memory", 0, 0,
                       "compiling needed more than %s of memory; nothing is known of the kernel", amount);
    } else
-      rkb_finding_set(finding, "build.error", 0, 0, "the compiler crashed on this source, twice (signal %d, %s)",
-                      signal_number, strsignal(signal_number));
+      rkb_finding_set(
+         finding, "tool.compiler_crash", 0, 0,
+         "the compiler crashed on this source, twice (signal %d, %s); nothing is known of the kernel",
+         signal_number, strsignal(signal_number));
 }
 
 /* Signals that a source text can cause in its compiler: processor faults and abort.  Any other signal came

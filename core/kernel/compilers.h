@@ -33,7 +33,7 @@ typedef struct compile_output {
 } compile_output_t;
 
 /* RKB_OK with a finding: build.error when the candidate is wrong; tool.compile_time or tool.compile_memory when a limit ended the
- * compile, so nothing is known.  With build.error, output has the log if there is one.  RKB_ERR_UNAVAILABLE when the compiler was
+ * compile, tool.compiler_crash when a signal ended it twice, so nothing is known.  With build.error, output has the log if there is one.  RKB_ERR_UNAVAILABLE when the compiler was
  * killed. */
 int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, bool (*cancelled)(void *),
                       void *argument, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err);

@@ -115,6 +115,8 @@ static void a_fork_beyond_its_limit_says_so(void **state) {
       assert_int_equal(end_of_fork(first_fork, LIMIT - LIMIT / 8),
                        0); /* partly beyond the pages of its own */
       assert_int_equal(end_of_fork(first_fork, LIMIT * 2), COMPILER_EXIT_MEMORY);
+      /* no text needs so much: whoever asks is broken, and learns that there is none */
+      assert_int_not_equal(end_of_fork(first_fork, SIZE_MAX / 2), COMPILER_EXIT_MEMORY);
    }
 }
 

@@ -29,7 +29,8 @@ enum {
    SMALL_DOUBLINGS = 9,
    SMALL_CLASSES = SMALL / ALIGNMENT + 1,
    STEPS = 8,
-   CLASSES = SMALL_CLASSES + 32 * STEPS
+   CLASSES = SMALL_CLASSES + 32 * STEPS,
+   ABSURD = 16 /* times the limit */
 };
 /* grown_by: each page of it is cleared, and the compile may end before it needs them. */
 static const size_t largest = (size_t)1 << 40, grown_by = 2 << 20, kept = 64 << 20;
@@ -130,7 +131,9 @@ static void *allocate(size_t alignment, size_t bytes) {
          return block;
       }
    }
-   if (heap.forked) /* when an allocation fails, NVRTC crashes as often as it reports the failure */
+   /* When an allocation fails, NVRTC crashes as often as it reports the failure.  But where it has used little and asks at once for many times
+    * what there ever is, it does not need that: it is broken, and its crash will say so. */
+   if (heap.forked && !(bytes / ABSURD > heap.limit && heap_bytes() < heap.limit / 2))
       _exit(COMPILER_EXIT_MEMORY);
    errno = ENOMEM;
    return NULL;

@@ -19,7 +19,8 @@ static bool is_text(const char *text, size_t length) {
 
 /* Checks the answer of another machine: it must be a finding and an output that a compiler of this program can give. */
 static bool can_be(const compile_output_t *output, const rkb_finding_t *finding, const compile_input_t *input) {
-   static const char *const reasons[] = {"", "build.error", "tool.compile_time", "tool.compile_memory"};
+   static const char *const reasons[] = {"", "build.error", "tool.compile_time", "tool.compile_memory",
+                                         "tool.compiler_crash"};
    bool known = false;
    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
       known = known || strcmp(finding->reason, reasons[i]) == 0;

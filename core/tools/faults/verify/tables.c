@@ -29,7 +29,9 @@ static bool permitted(const subject_t *subject) {
 
 /* Whether the compiler gave up on the text, so that nothing judged it. */
 static bool is_unbuilt(const subject_t *subject) {
-   return strcmp(subject->reason, "tool.compile_time") == 0 || strcmp(subject->reason, "tool.compile_memory") == 0 ||
+   return strcmp(subject->reason, "tool.compile_time") == 0 ||
+          strcmp(subject->reason, "tool.compile_memory") == 0 ||
+          strcmp(subject->reason, "tool.compiler_crash") == 0 ||
           (strcmp(subject->standing, "reject") == 0 && strncmp(subject->reason, "build.", 6) == 0);
 }
 
