@@ -10,7 +10,7 @@
 #define RKB_MAX_LAUNCH_NODES 24u
 /* Most elements that a thread keeps in registers, of each tensor from which its row is read. */
 #define RKB_MOST_KEPT 32
-/* Most threads of all blocks of a cluster; the checking machine follows up to 2,044. */
+/* Most threads of all blocks of a cluster; each costs the checking machine memory and time. */
 #define RKB_MOST_CLUSTER_THREADS 1024
 /* Most warps of a cluster, where RKB_WARPS says how many a block has. */
 #define RKB_MOST_CLUSTER_WARPS 63

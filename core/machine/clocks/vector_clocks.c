@@ -4,10 +4,12 @@
 
 #include <immintrin.h>
 
+#define MOST_ROWS 2048u /* with a row of its own for each thread, a cluster of 8,192 would need 600 MB */
+
 machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads, uint32_t barriers,
                                            uint32_t most_actors) {
    const size_t width = most_actors ? 2 * ((size_t)threads + most_actors) : threads,
-                rows = (threads + 1) * width,
+                room = threads < MOST_ROWS ? threads : MOST_ROWS, rows = (room + 1) * width,
                 cleared =
                    sizeof(machine_knowledge_t) +
                    (barriers * width + 2 * (size_t)threads + threads + 1 + barriers) * sizeof(uint32_t),
@@ -17,6 +19,7 @@ machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads,
       return NULL;
    memset(knowledge, 0, cleared); /* whoever takes a row sets all of its words */
    knowledge->threads = threads;
+   knowledge->room = (uint32_t)room;
    knowledge->barriers = barriers;
    knowledge->most_actors = most_actors;
    knowledge->width = (uint32_t)width;
@@ -109,9 +112,14 @@ static void join(uint32_t *restrict to, const uint32_t *restrict from, uint32_t 
 static uint32_t free_row(const machine_warp_t *warp) {
    const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
    uint32_t number = 0;
-   while (knowledge->sharers[number])
+   while (number < knowledge->room && knowledge->sharers[number])
       number++;
    count_words(warp, number);
+   if (number == knowledge->room && knowledge->room < knowledge->threads && !warp->run->stop) {
+      machine_find_launch(warp->run, RKB_MACHINE_UNKNOWN, "limit.budget",
+                          "more than %u threads of a cluster know different things of each other", MOST_ROWS);
+      warp->run->stop = true;
+   }
    return number;
 }
 

@@ -26,8 +26,10 @@ typedef struct machine_knowledge {
    uint32_t most_actors;
    /* width: words of a row, with room for all actors; barriers: named barriers. */
    uint32_t width, barriers;
-   /* [threads + 1][width]: one row more than threads, for the row that is being made. */
+   /* [room + 1][width]: one row more than threads, for the row that is being made.  In clusters of very many threads there are fewer, because lanes
+    * of a warp mostly know the same; the last one is then no thread's. */
    uint32_t *rows;
+   uint32_t room;
    uint32_t *of;         /* [threads]: the number of each thread's row */
    uint32_t *sharers;    /* [threads + 1]: how many threads have this row; 0: the row is free */
    uint32_t *own_fenced; /* [threads]: the thread's own clock at its last proxy fence */

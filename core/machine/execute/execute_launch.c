@@ -92,9 +92,6 @@ static bool fill_parameters(machine_run_t *run, machine_launch_t *launch) {
    return true;
 }
 
-/* Race records have room for names of so many threads (races.h). */
-#define MOST_CLUSTER_THREADS 2044u
-
 static bool cluster_fits(machine_run_t *run, const rkb_plan_launch_t *plan,
                          const machine_program_t *program) {
    const uint32_t *required = program->entry->required_cluster, *dims = plan->cluster;
@@ -115,10 +112,8 @@ static bool cluster_fits(machine_run_t *run, const rkb_plan_launch_t *plan,
             plan->grid[0], plan->grid[1], plan->grid[2], dims[0], dims[1], dims[2], MOST_CLUSTER);
       return false;
    }
-   const bool waits = program->waits && blocks > 1;
-   if (waits ||
-       (blocks > 1 && blocks * machine_cluster_warps(plan, program) * LANES > MOST_CLUSTER_THREADS)) {
-      refuse(run, program, waits ? "clusters that wait for others" : "clusters of more than 2044 threads", 0);
+   if (program->waits && blocks > 1) {
+      refuse(run, program, "clusters that wait for others", 0);
       return false;
    }
    return true;
@@ -132,6 +127,13 @@ static bool launch_fits(machine_run_t *run, const rkb_plan_launch_t *plan, const
    }
    if (!cluster_fits(run, plan, program))
       return false;
+   if (run->races &&
+       run->next_serial + (uint64_t)plan->grid[0] * plan->grid[1] * plan->grid[2] >= MOST_NAME_BLOCK) {
+      machine_find_launch(run, RKB_MACHINE_UNKNOWN, "limit.budget",
+                          "the launches have more than %llu blocks, whose accesses are not told apart",
+                          (unsigned long long)MOST_NAME_BLOCK);
+      return false;
+   }
    if (plan->dependent && program->waits) {
       refuse(run, program, "dependent launches that wait for others", 0);
       return false;

@@ -16,15 +16,16 @@
  * path reports it. */
 #define NOBODYS 0x7fdu
 
-/* Records of who read and wrote global memory: the name of an access, block + 1 << 32 | time << 12 | atomic << 11 | thread + 1.  In place of the
- * thread: */
-#define BLOCKS_COPIES 0x7fdull /* copies of one block, whose ends machine_copy_sources_t follows */
-#define MANY_BLOCKS 0x7feull   /* threads of several blocks; the record names the newest block */
-#define MANY_THREADS 0x7ffull  /* several threads of one block */
-#define NAME_ATOMIC (1ull << 11)
-#define NAME_TIME_SHIFT 12
-#define NAME_BLOCK_SHIFT 32
+/* Records of who read and wrote global memory: the name of an access, block + 1 << 36 | time << 16 | atomic << 15 | thread + 1.  A cluster has up
+ * to 16 * 1024 threads.  In place of the thread: */
+#define BLOCKS_COPIES 0x7ffdull /* copies of one block, whose ends machine_copy_sources_t follows */
+#define MANY_BLOCKS 0x7ffeull   /* threads of several blocks; the record names the newest block */
+#define MANY_THREADS 0x7fffull  /* several threads of one block */
+#define NAME_ATOMIC (1ull << 15)
+#define NAME_TIME_SHIFT 16
+#define NAME_BLOCK_SHIFT 36
 #define MOST_NAME_TIME 0xfffffu
+#define MOST_NAME_BLOCK ((1ull << (64 - NAME_BLOCK_SHIFT)) - 1)
 
 static inline uint64_t machine_name_block(uint64_t name) {
    return name >> NAME_BLOCK_SHIFT;
