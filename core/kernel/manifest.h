@@ -44,6 +44,7 @@ typedef struct manifest_map {
       *pixels;
    uint32_t rank;
    uint32_t type, interleave, swizzle, fill; /* enum rkb_map_... */
+   rkb_place_t type_place, interleave_place, swizzle_place, fill_place; /* line 0: the map has no such key */
    bool typed;                               /* false: the buffer's own type */
 } manifest_map_t;
 

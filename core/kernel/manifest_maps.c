@@ -7,10 +7,12 @@
 
 /* Reads one of several words; its number is the driver's.  An absent word means the first. */
 static void parse_word(manifest_parser_t *parser, const rkb_yaml_t *map, const char *key,
-                       const char *const *words, const char *allowed, uint32_t *number) {
+                       const char *const *words, const char *allowed, uint32_t *number, rkb_place_t *place) {
    const rkb_yaml_t *node = rkb_yaml_get(map, key);
    const char *text;
    *number = 0;
+   if (node)
+      *place = node->place;
    if (!node || !rkb_yaml_scalar(node, key, &text, parser->problems))
       return;
    for (uint32_t n = 0; words[n]; n++)
@@ -27,7 +29,7 @@ static void parse_type(manifest_parser_t *parser, const rkb_yaml_t *map, manifes
       parser, map, "dtype", RKB_MAP_TYPES,
       "uint8, uint16, uint32, int32, uint64, int64, float16, float32, float64, bfloat16, float32_ftz, tfloat32 or "
       "tfloat32_ftz",
-      &out->type);
+      &out->type, &out->type_place);
 }
 
 /* Reads a list of expressions, one per dimension. */
@@ -93,9 +95,11 @@ static void parse_map(manifest_parser_t *parser, const rkb_yaml_t *map, manifest
    parse_list(parser, map, "steps", out->rank, &out->steps);
    manifest_one_expression(parser, map, "offset", &out->offset, &written);
    parse_type(parser, map, out);
-   parse_word(parser, map, "interleave", RKB_MAP_INTERLEAVES, "none, 16 or 32", &out->interleave);
-   parse_word(parser, map, "swizzle", RKB_MAP_SWIZZLES, "none, 32, 64 or 128", &out->swizzle);
-   parse_word(parser, map, "fill", RKB_MAP_FILLS, "zero or nan", &out->fill);
+   parse_word(parser, map, "interleave", RKB_MAP_INTERLEAVES, "none, 16 or 32", &out->interleave,
+              &out->interleave_place);
+   parse_word(parser, map, "swizzle", RKB_MAP_SWIZZLES, "none, 32, 64 or 128", &out->swizzle,
+              &out->swizzle_place);
+   parse_word(parser, map, "fill", RKB_MAP_FILLS, "zero or nan", &out->fill, &out->fill_place);
 }
 
 void manifest_parse_maps(manifest_parser_t *parser, const rkb_yaml_t *node) {

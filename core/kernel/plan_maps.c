@@ -84,8 +84,60 @@ static bool numbers(planner_t *planner, const manifest_map_t *from, rkb_plan_map
    return strides(planner, from, element, map);
 }
 
+static rkb_place_t entry_place(rkb_expression_t *const *list, uint32_t entry, rkb_place_t otherwise) {
+   return list ? rkb_expression_place(list[entry]) : otherwise;
+}
+
+/* The place of what breaks a rule.  Where the manifest does not write that key, that of the key from which it follows. */
+static rkb_place_t part_place(const manifest_map_t *map, const rkb_map_part_t *part) {
+   rkb_place_t place = map->place;
+   switch (part->key) {
+   case RKB_MAP_KEY_DTYPE:
+      place = map->type_place;
+      break;
+   case RKB_MAP_KEY_INTERLEAVE:
+      place = map->interleave_place;
+      break;
+   case RKB_MAP_KEY_SWIZZLE:
+      place = map->swizzle_place;
+      break;
+   case RKB_MAP_KEY_FILL:
+      place = map->fill_place;
+      break;
+   case RKB_MAP_KEY_DIMS:
+      place = entry_place(map->dims, part->entry, place);
+      break;
+   case RKB_MAP_KEY_STRIDES:
+      place = entry_place(map->strides ? map->strides : map->dims, part->entry, place);
+      break;
+   case RKB_MAP_KEY_BOX:
+      place = entry_place(map->box, part->entry, place);
+      break;
+   case RKB_MAP_KEY_STEPS:
+      place = entry_place(map->steps, part->entry, place);
+      break;
+   case RKB_MAP_KEY_LOWER:
+      place = entry_place(map->lower, part->entry, place);
+      break;
+   case RKB_MAP_KEY_UPPER:
+      place = entry_place(map->upper, part->entry, place);
+      break;
+   case RKB_MAP_KEY_OFFSET:
+      place = map->offset ? rkb_expression_place(map->offset) : place;
+      break;
+   case RKB_MAP_KEY_CHANNELS:
+      place = map->channels ? rkb_expression_place(map->channels) : place;
+      break;
+   case RKB_MAP_KEY_PIXELS:
+      place = map->pixels ? rkb_expression_place(map->pixels) : place;
+      break;
+   }
+   return place.line ? place : map->place;
+}
+
 static bool add_map(planner_t *planner, const manifest_map_t *from) {
    rkb_plan_map_t *map;
+   rkb_map_part_t part;
    char problem[256];
    if (!planner->maps)
       planner->maps =
@@ -116,10 +168,10 @@ static bool add_map(planner_t *planner, const manifest_map_t *from) {
                        .line = from->place.line};
    if (!numbers(planner, from, map))
       return false;
-   if (rkb_tensor_map_problem(map, planner->buffers[buffer].bytes, planner->buffers[buffer].alignment,
+   if (rkb_tensor_map_problem(map, planner->buffers[buffer].bytes, planner->buffers[buffer].alignment, &part,
                               problem, sizeof problem)) {
-      planner_find(planner, "plan.map", from->place, "the tensor map '%s' cannot be encoded: %s", from->name,
-                   problem);
+      planner_find(planner, "plan.map", part_place(from, &part), "the tensor map '%s' cannot be encoded: %s",
+                   from->name, problem);
       return false;
    }
    planner->map_count++;

@@ -119,7 +119,7 @@ static void read_map(reader_t *reader, const rkb_plan_t *plan, rkb_plan_map_t *m
    if (!reader->wrong)
       expect(reader,
              !rkb_tensor_map_problem(map, plan->buffers[map->buffer].bytes,
-                                     plan->buffers[map->buffer].alignment, problem, sizeof problem),
+                                     plan->buffers[map->buffer].alignment, NULL, problem, sizeof problem),
              "a tensor map cannot be encoded, or leaves its buffer");
 }
 

@@ -13,9 +13,30 @@
 uint32_t rkb_tensor_map_type(uint32_t dtype);
 /* Bytes of an element; 0: the type is not known, or its elements are smaller than a byte. */
 uint32_t rkb_tensor_map_element(uint32_t type);
-/* Whether a map breaks a rule; then out has a sentence that says which.  The plan gives the buffer's size and
- * the alignment of its address. */
+/* What of a map breaks a rule: a key of the manifest, and of a list its entry. */
+enum rkb_map_key {
+   RKB_MAP_KEY_DTYPE,
+   RKB_MAP_KEY_DIMS,
+   RKB_MAP_KEY_STRIDES,
+   RKB_MAP_KEY_BOX,
+   RKB_MAP_KEY_STEPS,
+   RKB_MAP_KEY_OFFSET,
+   RKB_MAP_KEY_LOWER,
+   RKB_MAP_KEY_UPPER,
+   RKB_MAP_KEY_CHANNELS,
+   RKB_MAP_KEY_PIXELS,
+   RKB_MAP_KEY_INTERLEAVE,
+   RKB_MAP_KEY_SWIZZLE,
+   RKB_MAP_KEY_FILL
+};
+typedef struct rkb_map_part {
+   enum rkb_map_key key;
+   uint32_t entry;
+} rkb_map_part_t;
+
+/* Whether a map breaks a rule; then out has a sentence that says which, and *part (NULL: nobody asks) what breaks it.  The plan gives the
+ * buffer's size and the alignment of its address. */
 bool rkb_tensor_map_problem(const rkb_plan_map_t *map, uint64_t buffer_bytes, uint32_t buffer_alignment,
-                            char *out, size_t size);
+                            rkb_map_part_t *part, char *out, size_t size);
 
 #endif

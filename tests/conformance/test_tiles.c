@@ -93,7 +93,7 @@ static bool same_image(replay_t *r, const tile_form_t *form, const char *recorde
 
 static bool replay_form(replay_t *r, const tile_form_t *form, const char *recorded) {
    char *rest, problem[256];
-   const bool refused = rkb_tensor_map_problem(&form->map, UINT64_MAX, 256, problem, sizeof problem);
+   const bool refused = rkb_tensor_map_problem(&form->map, UINT64_MAX, 256, NULL, problem, sizeof problem);
    if (strtoull(recorded, &rest, 16) != tile_hash(form->text, strlen(form->text))) {
       snprintf(r->why, sizeof r->why, "the record is of another form: record again");
       return false;
