@@ -349,6 +349,15 @@ bool rkb_machine_conditions_smooth(const rkb_machine_conditions_t *conditions, u
 /* Drops what these conditions do not need. */
 void rkb_machine_conditions_keep(rkb_machine_conditions_t *conditions, const uint8_t *wanted);
 
+/* What one thread of a launch computes from parameters, sizes and its place, for those who look for shapes (condition_results.c): its comparisons that depend on the place and come out
+ * alike at both places, and whether numbers that it uses with what comes from memory are what they were at the first launch that was looked at; like: such a list of the same
+ * kernel, of which it begins as a copy.  places: any two numbers.  NULL: there is none.  Free it like the others. */
+rkb_machine_conditions_t *rkb_machine_results_new(const rkb_machine_module_t *module, const char *entry,
+                                                  const uint64_t places[2],
+                                                  const rkb_machine_conditions_t *like);
+/* Whether this is one of them, as far as launches were looked at. */
+bool rkb_machine_results_count(const rkb_machine_conditions_t *conditions, uint32_t number);
+
 /* The same, also for what blocks decide by their places in the grid and by the indices of their threads.
  * NULL: there is none.  Free it like the other. */
 rkb_machine_conditions_t *rkb_machine_block_conditions_new(const rkb_machine_module_t *module, const char *entry);

@@ -194,11 +194,64 @@ static void a_range_is_measured_to_one_of_its_ends(void **state) {
    rkb_machine_module_free(module);
 }
 
+/* A thread computes 1 + 1 / (1 + (n - 1237)²), which it uses with a loaded number, and compares n + tid / 1024 with 1237 and n + tid with 4. */
+static const char one_thread[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                 ".visible .entry decide(.param .u64 x, .param .u32 n)\n{\n"
+                                 ".reg .pred %p<3>;\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n.reg .b64 %rd<3>;\n"
+                                 "ld.param.u64 %rd1, [x];\n"
+                                 "ld.param.u32 %r1, [n];\n"
+                                 "add.s32 %r2, %r1, -1237;\n"
+                                 "cvt.rn.f32.s32 %f1, %r2;\n"
+                                 "mul.f32 %f2, %f1, 0f60AD78EC;\n"
+                                 "fma.rn.f32 %f3, %f2, %f1, 0f3F800000;\n"
+                                 "rcp.rn.f32 %f4, %f3;\n"
+                                 "add.f32 %f5, %f4, 0f3F800000;\n"
+                                 "ld.global.f32 %f6, [%rd1];\n"
+                                 "mul.f32 %f7, %f6, %f5;\n"
+                                 "st.global.f32 [%rd1], %f7;\n"
+                                 "mov.u32 %r3, %tid.x;\n"
+                                 "shr.u32 %r4, %r3, 10;\n"
+                                 "add.s32 %r5, %r4, %r1;\n"
+                                 "setp.eq.s32 %p1, %r5, 1237;\n"
+                                 "add.s32 %r6, %r3, %r1;\n"
+                                 "setp.eq.s32 %p2, %r6, 4;\n"
+                                 "ret;\n}\n";
+
+static void a_thread_uses_what_is_the_same_at_other_sizes(void **state) {
+   (void)state;
+   static const uint64_t places[2] = {0, 1023}; /* the first and the last thread along x */
+   static const struct {
+      uint32_t n;
+      bool outcomes[2];
+   } expected[] = {{33, {true, false}}, {512, {true, false}}, {1237, {false, true}}, {1238, {true, false}}};
+   rkb_machine_module_t *module = rkb_machine_module_read(one_thread, strlen(one_thread));
+   assert_non_null(module);
+   rkb_machine_conditions_t *conditions = rkb_machine_results_new(module, "decide", places, NULL);
+   assert_non_null(conditions);
+   for (size_t n = 0; n < sizeof expected / sizeof *expected; n++) {
+      const rkb_plan_argument_t arguments[] = {
+         {.buffer = 0, .offset = 0, .bytes = 8},
+         {.buffer = UINT32_MAX, .offset = 8, .bytes = 4, .value = expected[n].n}};
+      const rkb_plan_launch_t launch = {.entry = "decide",
+                                        .grid = {3, 1, 1},
+                                        .block = {32, 1, 1},
+                                        .arguments = arguments,
+                                        .argument_count = 2};
+      struct decided decided = {.count = 0};
+      rkb_machine_conditions_decide(conditions, &launch, note, &decided);
+      assert_int_equal(decided.count, 2);
+      assert_memory_equal(decided.outcomes, expected[n].outcomes, sizeof expected[n].outcomes);
+   }
+   rkb_machine_conditions_free(conditions);
+   rkb_machine_module_free(module);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_launch_decides_by_its_parameters_and_sizes),
       cmocka_unit_test(calls_floats_and_loops_are_followed),
       cmocka_unit_test(a_range_is_measured_to_one_of_its_ends),
+      cmocka_unit_test(a_thread_uses_what_is_the_same_at_other_sizes),
    };
    return RUN_TESTS(tests);
 }

@@ -57,7 +57,7 @@ static bool keep_what_decides(rkb_machine_conditions_t *c) {
 
 rkb_machine_conditions_t *rkb_machine_block_conditions_new(const rkb_machine_module_t *module,
                                                            const char *entry) {
-   rkb_machine_conditions_t *c = machine_conditions_read(module, entry, true);
+   rkb_machine_conditions_t *c = machine_conditions_read(module, entry, OF_BLOCKS);
    if (c && keep_what_decides(c))
       return c;
    rkb_machine_conditions_free(c);

@@ -264,6 +264,8 @@ static struct range single(uint64_t value) {
 /* The values that a special register has in the threads of the block. */
 static struct range special_of(const rkb_machine_conditions_t *c, uint64_t special,
                                const rkb_plan_launch_t *launch) {
+   if (machine_is_thread(special) && c->followed == OF_ONE_THREAD)
+      return single(c->thread[special - PTX_SPECIAL_TID_X]);
    if (machine_is_thread(special))
       return (struct range){0, (int64_t)launch->block[special - PTX_SPECIAL_TID_X] - 1};
    return single(machine_is_place(special)         ? c->block[special - PTX_SPECIAL_CTAID_X]
@@ -342,6 +344,9 @@ bool machine_condition_differs(const rkb_machine_conditions_t *c, const struct s
          const struct range a = special_of(c, operands[k].value, launch),
                             b = special_of(c, operands[k].value, other);
          differs |= a.low != b.low || a.high != b.high;
+         if (c->followed == OF_ONE_THREAD) /* the place is a share of the sizes */
+            differs |= memcmp(launch->grid, other->grid, sizeof launch->grid) != 0 ||
+                       memcmp(launch->block, other->block, sizeof launch->block) != 0;
       }
    return differs;
 }

@@ -68,8 +68,15 @@ struct step {
    /* It also depends on the index of a thread, and has a range over the block's threads. */
    bool of_threads;
    bool tells; /* whether its result is 0 decides, though nothing is compared: 1u >> min(D / 512 ^ 5, 31) */
+   bool counts;   /* in a list of one thread: its outcome, or whether its result is what it was at first */
+   bool by_place; /* and it depends on that thread's place */
+   bool has_first;
+   uint64_t first; /* its result at the first launch that was looked at */
    bool bends; /* a number that it computes or compares may be no polynomial of the sizes */
 };
+
+/* Whose conditions a list has. */
+enum followed { OF_LAUNCHES, OF_BLOCKS, OF_ONE_THREAD };
 
 /* The values that a register has in the threads of a block: numbers between these, in its type. */
 struct range {
@@ -86,8 +93,11 @@ struct rkb_machine_conditions {
    bool *known;
    struct condition_paths *paths; /* condition_paths.c; NULL: not asked for, or there are none */
    uint64_t *turns;               /* of its ways that may still be followed, over all launches */
-   bool of_blocks; /* also follows the block's place in the grid, and the indices of its threads */
+   enum followed
+      followed; /* all but OF_LAUNCHES also follow the block's place in the grid, and the indices of its threads */
    uint32_t block[3];
+   uint32_t thread[3];          /* OF_ONE_THREAD */
+   uint64_t place, other_place; /* of that thread, and of one with which it is compared */
 };
 
 static inline bool machine_is_place(uint64_t special) {
@@ -104,7 +114,8 @@ static inline bool machine_is_thread(uint64_t special) {
 }
 
 /* NULL: the kernel has no condition that can be followed, or memory ran out. */
-rkb_machine_conditions_t *machine_conditions_read(const rkb_machine_module_t *module, const char *entry, bool of_blocks);
+rkb_machine_conditions_t *machine_conditions_read(const rkb_machine_module_t *module, const char *entry,
+                                                  enum followed followed);
 /* condition_steps.c.  Whether the opcode's n-th word is this one. */
 bool machine_condition_word(const char *opcode, uint32_t n, const char *word);
 /* Reads what the opcode does into the step; false: it is not followed. */
@@ -144,6 +155,13 @@ double machine_condition_number(uint64_t bits, uint32_t type);
 static inline bool machine_condition_is_float(const struct step *step) {
    return ptx_type_is_float(step->type) || ptx_type_is_float(step->from);
 }
+/* condition_results.c: marks the steps of one thread that count; false: memory ran out. */
+bool machine_results_mark(rkb_machine_conditions_t *conditions);
+/* What they are at a launch; wanted: by their numbers, NULL: all. */
+void machine_results_follow(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch,
+                            const uint8_t *wanted,
+                            void (*visit)(void *argument, uint32_t number, bool outcome, double distance),
+                            void *argument);
 /* For operands with ranges: returns a range that is easily found; for a predicate 0 to 1 where threads
  * differ.  False: none is known. */
 bool machine_condition_range(const struct step *step, const struct range operands[3], struct range *result);

@@ -34,14 +34,14 @@ static void count_writers(const ptx_function_t *function, uint32_t *writers) {
 static bool follows(const rkb_machine_conditions_t *c, const ptx_statement_t *statement,
                     const uint32_t *writers) {
    const ptx_operand_t *operands = &c->function->operands[statement->operand];
-   const uint32_t count = statement->operand_count;
+   const uint32_t count = statement->operand_count, most = c->followed == OF_ONE_THREAD ? UINT32_MAX : 1;
    if (machine_condition_word(statement->opcode, 0, "shfl") && statement->guard == PTX_NONE && count > 3) {
       const ptx_operand_t *value = &operands[operands[1].paired ? 2 : 1];
-      return !c->of_blocks && operands[0].kind == PTX_OPERAND_REGISTER && writers[operands[0].index] == 1 &&
-             value->kind == PTX_OPERAND_REGISTER && c->known[value->index];
+      return c->followed != OF_BLOCKS && operands[0].kind == PTX_OPERAND_REGISTER &&
+             writers[operands[0].index] == 1 && value->kind == PTX_OPERAND_REGISTER && c->known[value->index];
    }
    if (statement->guard != PTX_NONE || count < 2 || count > 5 || operands[0].kind != PTX_OPERAND_REGISTER ||
-       writers[operands[0].index] != 1)
+       writers[operands[0].index] > most)
       return false;
    if (machine_condition_word(statement->opcode, 0, "ld"))
       return operands[1].kind == PTX_OPERAND_ADDRESS &&
@@ -52,11 +52,23 @@ static bool follows(const rkb_machine_conditions_t *c, const ptx_statement_t *st
             operands[k].kind == PTX_OPERAND_FLOAT64 ||
             (operands[k].kind == PTX_OPERAND_SPECIAL &&
              (machine_is_size(operands[k].value) ||
-              (c->of_blocks &&
+              (c->followed != OF_LAUNCHES &&
                (machine_is_place(operands[k].value) || machine_is_thread(operands[k].value))))) ||
             (operands[k].kind == PTX_OPERAND_REGISTER && c->known[operands[k].index])))
          return false;
    return true;
+}
+
+/* One thread is followed through the text as if it had no branches, so a register may have several writers.  After one that is not followed it has no value. */
+static void forget(rkb_machine_conditions_t *c, const ptx_statement_t *statement) {
+   const ptx_operand_t *to = &c->function->operands[statement->operand];
+   if (c->followed != OF_ONE_THREAD || !statement->operand_count || statement->guard != PTX_NONE)
+      return;
+   if (to->kind == PTX_OPERAND_REGISTER)
+      c->known[to->index] = false;
+   for (uint32_t n = 0; to->kind == PTX_OPERAND_LIST && n < to->count; n++)
+      if (c->function->operands[to->first + n].kind == PTX_OPERAND_REGISTER)
+         c->known[c->function->operands[to->first + n].index] = false;
 }
 
 /* Whether the step makes a polynomial of polynomials, as far as numbers do not wrap. */
@@ -121,7 +133,7 @@ static bool tells(const struct step *step, const ptx_operand_t *operands, const 
 /* Marks what decides by its value.  Bits of a number's leading zeros count too: there are 32 of them if it is 0. */
 static bool mark_telling(rkb_machine_conditions_t *c) {
    bool *telling = calloc(c->function->register_count + 1, sizeof *telling);
-   for (uint32_t n = 0; telling && n < c->count && !c->of_blocks; n++) {
+   for (uint32_t n = 0; telling && n < c->count && c->followed != OF_BLOCKS; n++) {
       struct step *step = &c->steps[n];
       const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
       step->tells = tells(step, operands, telling);
@@ -132,7 +144,7 @@ static bool mark_telling(rkb_machine_conditions_t *c) {
 }
 
 rkb_machine_conditions_t *machine_conditions_read(const rkb_machine_module_t *module, const char *entry,
-                                                  bool of_blocks) {
+                                                  enum followed followed) {
    rkb_machine_conditions_t *c = calloc(1, sizeof *c);
    uint32_t *writers = NULL;
    for (uint32_t n = 0; c && n < module->function_count; n++)
@@ -144,7 +156,7 @@ rkb_machine_conditions_t *machine_conditions_read(const rkb_machine_module_t *mo
    if (c->inlined)
       c->function = c->inlined;
    c->module = module;
-   c->of_blocks = of_blocks;
+   c->followed = followed;
    c->steps = calloc(c->function->statement_count + 1, sizeof *c->steps);
    c->values = calloc(c->function->register_count + 1, sizeof *c->values);
    c->known = calloc(c->function->register_count + 1, sizeof *c->known);
@@ -154,12 +166,14 @@ rkb_machine_conditions_t *machine_conditions_read(const rkb_machine_module_t *mo
    count_writers(c->function, writers);
    for (uint32_t n = 0; n < c->function->statement_count; n++) {
       struct step step = {.statement = &c->function->statements[n], .number = n};
-      if (!follows(c, step.statement, writers) || !machine_condition_read(step.statement->opcode, &step))
+      if (!follows(c, step.statement, writers) || !machine_condition_read(step.statement->opcode, &step)) {
+         forget(c, step.statement);
          continue;
+      }
       c->known[c->function->operands[step.statement->operand].index] = true;
       c->steps[c->count++] = step;
    }
-   if (!mark_bends(c) || !mark_telling(c))
+   if (!mark_bends(c) || !mark_telling(c) || (followed == OF_ONE_THREAD && !machine_results_mark(c)))
       goto none;
    free(writers);
    return c;
@@ -185,7 +199,20 @@ bool rkb_machine_conditions_followed(const rkb_machine_conditions_t *c, uint32_t
 }
 
 rkb_machine_conditions_t *rkb_machine_conditions_new(const rkb_machine_module_t *module, const char *entry) {
-   return machine_conditions_read(module, entry, false);
+   return machine_conditions_read(module, entry, OF_LAUNCHES);
+}
+
+rkb_machine_conditions_t *rkb_machine_results_new(const rkb_machine_module_t *module, const char *entry,
+                                                  const uint64_t places[2],
+                                                  const rkb_machine_conditions_t *like) {
+   rkb_machine_conditions_t *c = machine_conditions_read(module, entry, OF_ONE_THREAD);
+   if (c) {
+      c->place = places[0];
+      c->other_place = places[1];
+   }
+   for (uint32_t n = 0; c && like && n < c->count && n < like->count; n++)
+      c->steps[n] = like->steps[n];
+   return c;
 }
 
 void rkb_machine_conditions_free(rkb_machine_conditions_t *c) {
@@ -220,6 +247,10 @@ void rkb_machine_conditions_decide(rkb_machine_conditions_t *c, const rkb_plan_l
                                    void (*visit)(void *argument, uint32_t number, bool outcome),
                                    void *argument) {
    struct range result;
+   if (c->followed == OF_ONE_THREAD) {
+      machine_results_follow(c, launch, NULL, take_outcome, &(struct outcomes){visit, argument});
+      return;
+   }
    for (uint32_t n = 0; n < c->count; n++) {
       const struct step *step = &c->steps[n];
       if (!machine_condition_step(c, step, launch, &result))
@@ -262,6 +293,10 @@ void rkb_machine_conditions_measure(
    rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch, const uint8_t *wanted,
    void (*visit)(void *argument, uint32_t number, bool outcome, double distance), void *argument) {
    struct range result;
+   if (c->followed == OF_ONE_THREAD) {
+      machine_results_follow(c, launch, wanted, visit, argument);
+      return;
+   }
    for (uint32_t n = 0; n < c->count; n++) {
       const struct step *step = &c->steps[n];
       if (!machine_condition_step(c, step, launch, &result) || !wanted[step->number])

@@ -13,9 +13,16 @@ static uint64_t mixed(uint64_t value) {
 
 static void take_condition(void *argument, uint32_t number, bool outcome) {
    struct shape_conditions *c = argument;
-   if (c->note && c->met[c->kernel])
-      c->met[c->kernel][number] |= (uint8_t)(1u << outcome);
-   if (c->seeks && c->met[c->kernel] && c->solved[c->kernel] && !(c->met[c->kernel][number] >> outcome & 1)) {
+   uint8_t *met = c->met[c->kernel];
+   if (c->of_results) {
+      c->found += met && !(met[number] >> outcome & 1) ? WEIGHT_OF_CONDITION : 0;
+      if (c->note && met)
+         met[number] |= (uint8_t)(1u << outcome);
+      return;
+   }
+   if (c->note && met)
+      met[number] |= (uint8_t)(1u << outcome);
+   if (c->seeks && met && c->solved[c->kernel] && !(met[number] >> outcome & 1)) {
       c->solved[c->kernel][number] = 1;
       c->sought = true;
    }
@@ -35,9 +42,15 @@ static void take_change(void *argument, uint64_t constant) {
       WEIGHT_OF_CONDITION * shape_features_take(c->features, mixed(UINT64_C(9) << 56 ^ constant), c->note);
 }
 
+rkb_machine_conditions_t *shape_conditions_read(const struct shape_conditions *c, const char *entry,
+                                                const rkb_machine_conditions_t *like) {
+   return c->of_results ? rkb_machine_results_new(c->candidate->module, entry, c->places, like)
+                        : rkb_machine_conditions_new(c->candidate->module, entry);
+}
+
 /* Without memory for what was met, nothing is solved for. */
 static void open_kernel(struct shape_conditions *c, const rkb_plan_launch_t *launch) {
-   rkb_machine_conditions_t *conditions = rkb_machine_conditions_new(c->candidate->module, launch->entry);
+   rkb_machine_conditions_t *conditions = shape_conditions_read(c, launch->entry, NULL);
    if (conditions && c->follows)
       (void)rkb_machine_conditions_follow(conditions, &c->turns);
    const uint32_t numbers = conditions ? rkb_machine_conditions_numbers(conditions) : 0;
@@ -60,7 +73,8 @@ int shape_conditions_new(struct shape_conditions *c, const rkb_case_t *the_case,
    c->note = note;
    for (uint32_t n = 0; n < plan->launch_count; n++) {
       const rkb_plan_launch_t *launch = &plan->launches[n];
-      plan_constants_take(c->constants, the_case, launch, c->learns, take_change, c);
+      if (!c->of_results)
+         plan_constants_take(c->constants, the_case, launch, c->learns, take_change, c);
       if (launch->kernel >= MOST_KERNELS)
          continue;
       if (!c->kernels[launch->kernel])
@@ -89,23 +103,36 @@ int shape_conditions_seek(struct shape_conditions *c, const rkb_case_t *the_case
    return status;
 }
 
-int shape_conditions_open(struct shape_conditions *c, const struct verifier *verifier,
-                          const struct candidate *candidate, struct shape_features *features,
-                          rkb_error_t *err) {
+static int take_check_cases(struct shape_conditions *c, rkb_error_t *err) {
+   const struct verifier *me = c->verifier;
    const rkb_case_t *the_case;
    uint32_t news;
    int status = RKB_OK;
+   for (uint32_t n = 0;
+        status == RKB_OK && (the_case = me->task->case_at(me->host, RKB_CASE_CHECK, n)) != NULL; n++)
+      status = shape_conditions_new(c, the_case, true, &news, err);
+   return status;
+}
+
+int shape_conditions_open(struct shape_conditions *c, const struct verifier *verifier,
+                          const struct candidate *candidate, struct shape_features *features,
+                          rkb_error_t *err) {
    *c = (struct shape_conditions){
       .verifier = verifier, .candidate = candidate, .features = features, .learns = true};
    c->constants = calloc(1, sizeof *c->constants);
    if (!c->constants)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for what plans keep constant");
-   for (uint32_t n = 0;
-        status == RKB_OK && (the_case = verifier->task->case_at(verifier->host, RKB_CASE_CHECK, n)) != NULL;
-        n++)
-      status = shape_conditions_new(c, the_case, true, &news, err);
+   const int status = take_check_cases(c, err);
    c->learns = false;
    return status;
+}
+
+int shape_conditions_open_results(struct shape_conditions *c, const struct verifier *verifier,
+                                  const struct candidate *candidate, const uint64_t places[2],
+                                  rkb_error_t *err) {
+   *c = (struct shape_conditions){
+      .verifier = verifier, .candidate = candidate, .of_results = true, .places = {places[0], places[1]}};
+   return take_check_cases(c, err);
 }
 
 bool shape_conditions_follow(struct shape_conditions *c) {
@@ -117,12 +144,20 @@ bool shape_conditions_follow(struct shape_conditions *c) {
    return any;
 }
 
+bool shape_conditions_is_wanted(const struct shape_conditions *c, uint32_t kernel, uint32_t number) {
+   const uint8_t met = c->met[kernel][number];
+   return (met == 1 || met == 2) &&
+          (!c->of_results || rkb_machine_results_count(c->kernels[kernel], number)) &&
+          (!c->follows || rkb_machine_conditions_followed(c->kernels[kernel], number));
+}
+
 bool shape_conditions_want(const struct shape_conditions *c) {
    bool want = false;
    for (uint32_t k = 0; k < MOST_KERNELS; k++) {
       const uint32_t numbers = c->kernels[k] && c->met[k] ? rkb_machine_conditions_numbers(c->kernels[k]) : 0;
       for (uint32_t n = 0; n < numbers; n++)
-         want |= c->met[k][n] != 3 && rkb_machine_conditions_followed(c->kernels[k], n);
+         want |= c->of_results ? shape_conditions_is_wanted(c, k, n)
+                               : c->met[k][n] != 3 && rkb_machine_conditions_followed(c->kernels[k], n);
    }
    return want;
 }

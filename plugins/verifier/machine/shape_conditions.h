@@ -23,8 +23,10 @@ struct shape_conditions {
    bool learns;                      /* the check cases are being looked at */
    uint32_t kernel, found;
    uint64_t before; /* the condition decided last, and how */
-   bool note, seeks,
-      sought; /* seeks: marks what is decided as it was at no shape that was noted; sought: there was some */
+   bool note;
+   bool seeks, sought; /* seeks: marks what is decided as it was at no shape that was noted; sought: there was some */
+   bool of_results;    /* what one thread computes is looked at, and no condition of launches */
+   uint64_t places[2]; /* of that thread, and of another one */
    bool follows; /* also what loops count and branches choose */
    uint64_t turns; /* blocks and statements that may still be followed for it */
 };
@@ -32,10 +34,19 @@ struct shape_conditions {
 /* Takes what the check cases decide. */
 int shape_conditions_open(struct shape_conditions *conditions, const struct verifier *verifier, const struct candidate *candidate,
                           struct shape_features *features, rkb_error_t *err);
+/* The same for what one thread computes from sizes and its place. */
+int shape_conditions_open_results(struct shape_conditions *conditions, const struct verifier *verifier,
+                                  const struct candidate *candidate, const uint64_t places[2],
+                                  rkb_error_t *err);
+/* A list of a kernel's conditions, or results as they are in another list. */
+rkb_machine_conditions_t *shape_conditions_read(const struct shape_conditions *conditions, const char *entry,
+                                                const rkb_machine_conditions_t *like);
 void shape_conditions_close(struct shape_conditions *conditions);
 /* From now on also takes what loops count and branches choose, which takes longer; false: the kernels decide nothing by it.  What earlier shapes decided so has to be noted again. */
 bool shape_conditions_follow(struct shape_conditions *conditions);
-/* Whether such a condition came out in one way alone at all shapes that were noted. */
+/* Whether a condition of those that are looked at came out in one way alone at all shapes that were noted. */
+bool shape_conditions_is_wanted(const struct shape_conditions *conditions, uint32_t kernel, uint32_t number);
+/* Whether one of what loops count and branches choose did, or of results. */
 bool shape_conditions_want(const struct shape_conditions *conditions);
 /* As shape_features_new.  A shape that the candidate cannot be launched at decides nothing. */
 int shape_conditions_new(struct shape_conditions *conditions, const rkb_case_t *the_case, bool note, uint32_t *news, rkb_error_t *err);

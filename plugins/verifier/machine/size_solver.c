@@ -448,7 +448,6 @@ static int walk_axis(struct search *s, rkb_machine_conditions_t *conditions, con
 
 /* The conditions of one launch that are no polynomials. */
 static int walk_launch(struct search *s, uint32_t kernel, rkb_error_t *err) {
-   const struct candidate *candidate = s->solver->candidate;
    uint8_t *rest = calloc(rkb_machine_conditions_numbers(s->solver->conditions->kernels[kernel]) + 1, 1);
    rkb_machine_conditions_t *own = NULL;
    int status = rest ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for conditions");
@@ -460,7 +459,8 @@ static int walk_launch(struct search *s, uint32_t kernel, rkb_error_t *err) {
          any = true;
       }
    if (any)
-      own = rkb_machine_conditions_new(candidate->module, s->plans[0]->launches[s->launch].entry);
+      own = shape_conditions_read(s->solver->conditions, s->plans[0]->launches[s->launch].entry,
+                                  s->solver->conditions->kernels[kernel]);
    if (own) {
       if (s->solver->conditions->follows)
          (void)rkb_machine_conditions_follow(own, &s->solver->conditions->turns);
@@ -514,9 +514,7 @@ int size_solver_search(const struct size_solver *solver, const rkb_case_t *base,
       if (!wanted[k])
          status = rkb_fail(err, RKB_ERR_NOMEM, "no memory for sizes that are solved for");
       for (uint32_t n = 0; wanted[k] && n < numbers; n++)
-         any |= wanted[k][n] = again ? c->solved[k][n]
-                                     : (c->met[k][n] == 1 || c->met[k][n] == 2) &&
-                                          (!c->follows || rkb_machine_conditions_followed(c->kernels[k], n));
+         any |= wanted[k][n] = again ? c->solved[k][n] : shape_conditions_is_wanted(c, k, n);
    }
    if (status == RKB_OK && any) {
       s->solver = solver;

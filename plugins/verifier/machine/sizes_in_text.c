@@ -12,6 +12,7 @@
 
 #define MOST_TOLD 4u       /* shapes that are kept for numbers of the text */
 #define MOST_SOLVED 3u     /* and for conditions that were solved */
+#define MOST_RESULTS 2u    /* and for what one thread computes */
 #define MOST_SOLUTIONS 60u /* tried, from one shape */
 #define MOST_KNOWN 2u      /* drawn shapes from which conditions are solved, beside the smallest check case */
 #define MOST_TRIED 160u /* from one shape */
@@ -19,7 +20,7 @@
 #define LARGER 10       /* the work of other drawn shapes */
 #define MOST_NUMBERS (MOST_WORDS + 256u)
 
-_Static_assert(MOST_LOOPED >= MOST_TOLD + MOST_SOLVED, "all that is kept has room");
+_Static_assert(MOST_LOOPED == MOST_TOLD + MOST_SOLVED + MOST_RESULTS, "all that is kept has room");
 
 struct told {
    const struct verifier *verifier;
@@ -196,6 +197,18 @@ static int note(struct told *t, const rkb_case_t *the_case, rkb_error_t *err) {
    return shape_conditions_new(&t->conditions, the_case, true, &news, err);
 }
 
+/* The shapes that are executed anyway. */
+static int note_all(struct told *t, const rkb_case_t *const *known, uint32_t known_count,
+                    rkb_case_t *const *drawn, uint32_t drawn_count, rkb_error_t *err) {
+   int status = RKB_OK;
+   for (uint32_t n = 0; n < known_count && status == RKB_OK; n++)
+      if (known[n]->kind == RKB_CASE_DRAWN)
+         status = note(t, known[n], err);
+   for (uint32_t n = 0; n < drawn_count && status == RKB_OK; n++)
+      status = note(t, drawn[n], err);
+   return status;
+}
+
 /* Looks for shapes by what loops count, after all else and with places of its own, so that an author cannot crowd other conditions out by loops. */
 static int search_loops(struct told *t, rkb_case_t **looped, uint32_t *looped_count,
                         const rkb_case_t *const *known, uint32_t known_count, uint32_t *numbers,
@@ -209,18 +222,40 @@ static int search_loops(struct told *t, rkb_case_t **looped, uint32_t *looped_co
    for (uint32_t n = 0;
         status == RKB_OK && (the_case = me->task->case_at(me->host, RKB_CASE_CHECK, n)) != NULL; n++)
       status = note(t, the_case, err);
-   for (uint32_t n = 0; n < known_count && status == RKB_OK; n++)
-      if (known[n]->kind == RKB_CASE_DRAWN)
-         status = note(t, known[n], err);
-   for (uint32_t n = 0; n < before && status == RKB_OK; n++)
-      status = note(t, t->drawn[n], err);
+   if (status == RKB_OK)
+      status = note_all(t, known, known_count, t->drawn, before, err);
    if (status != RKB_OK || !shape_conditions_want(&t->conditions))
       return status;
    t->drawn = looped;
    t->count = looped_count;
-   t->room = MOST_LOOPED;
+   t->room = MOST_TOLD + MOST_SOLVED;
    t->base_count = 1;
    t->most = 1 + MOST_TOLD;
+   status = search(t, 0, WEIGHT_OF_CONDITION, numbers, number_count, err);
+   return status == RKB_OK && RKB_HAS(me->task, dim_range) ? solve(t, known, known_count, err) : status;
+}
+
+/* Looks last, also with places of its own, for shapes at which one thread compares otherwise than everywhere, or uses another number. */
+static int search_results(struct told *t, rkb_case_t *const *drawn, uint32_t drawn_count, rkb_case_t **looped,
+                          uint32_t *looped_count, const rkb_case_t *const *known, uint32_t known_count,
+                          uint32_t *numbers, uint32_t number_count, rkb_error_t *err) {
+   const struct verifier *me = t->verifier;
+   uint64_t places[2];
+   for (uint32_t n = 0; n < 2; n++)
+      places[n] = me->random->below(&t->stream, UINT64_C(1) << 60);
+   shape_conditions_close(&t->conditions);
+   int status = shape_conditions_open_results(&t->conditions, me, t->candidate, places, err);
+   if (status == RKB_OK)
+      status = note_all(t, known, known_count, drawn, drawn_count, err);
+   if (status == RKB_OK)
+      status = note_all(t, NULL, 0, looped, *looped_count, err);
+   if (status != RKB_OK || !shape_conditions_want(&t->conditions))
+      return status;
+   t->drawn = looped;
+   t->count = looped_count;
+   t->room = *looped_count + MOST_RESULTS;
+   t->base_count = 1;
+   t->most = 1 + MOST_RESULTS;
    status = search(t, 0, WEIGHT_OF_CONDITION, numbers, number_count, err);
    return status == RKB_OK && RKB_HAS(me->task, dim_range) ? solve(t, known, known_count, err) : status;
 }
@@ -260,6 +295,9 @@ int sizes_in_text_draw(const struct verifier *me, const struct candidate *candid
       status = solve(&t, known, known_count, err);
    if (status == RKB_OK)
       status = search_loops(&t, looped, looped_count, known, known_count, numbers, number_count, err);
+   if (status == RKB_OK)
+      status = search_results(&t, drawn, *count, looped, looped_count, known, known_count, numbers,
+                              number_count, err);
    shape_conditions_close(&t.conditions);
    free(features);
    return status;

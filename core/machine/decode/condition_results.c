@@ -1,0 +1,160 @@
+/* What one thread of a launch computes from parameters, sizes and its own place.
+ *
+ * A size can decide without a comparison of sizes alone.  A factor may be 1 at all sizes but one: 1 + 1 / (1 + 1e20f * (D - 1237) * (D - 1237)).  And a comparison
+ * may have the index of a thread in it that does not matter: D + (threadIdx.x >> 10) == 1237.  So one thread is followed, whose place in its block and in the grid a
+ * secret draws.  Its comparisons count that another thread's place does not change.  So does whether a number that it uses with what comes from memory is what it was at
+ * the first launch that was looked at.  Those who search for shapes care where one of these is the same at all of them.  The thread is followed through the text as if
+ * that had no branches: what is found only says where to look.  On the thread of the list. */
+#include "machine/decode/conditions.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define ALIKE 0x1p-8    /* of a floating-point number: what differs by no more counts as the same */
+#define NOTHING 0x1p-30 /* what is smaller counts as 0 */
+#define PLACE_BITS 10u  /* of a place along one axis */
+
+enum { BY_SIZE = 1, BY_PLACE = 2 };
+
+static bool is_predicate(const struct step *step) {
+   return step->operation == COMPARE || step->type == PTX_PRED;
+}
+
+static void mark_used(const rkb_machine_conditions_t *c, const ptx_operand_t *operand, bool *used) {
+   if (operand->kind == PTX_OPERAND_REGISTER && c->known[operand->index])
+      used[operand->index] = true;
+   if (operand->kind == PTX_OPERAND_ADDRESS)
+      mark_used(c, &c->function->operands[operand->first], used);
+   for (uint32_t n = 0; operand->kind == PTX_OPERAND_LIST && n < operand->count; n++)
+      mark_used(c, &c->function->operands[operand->first + n], used);
+}
+
+static uint8_t from_what(const struct step *step, const ptx_operand_t *operands, const uint8_t *from) {
+   uint8_t what = step->operation == PARAMETER ? BY_SIZE : 0;
+   for (uint32_t k = 1; k < step->statement->operand_count; k++)
+      what |= operands[k].kind == PTX_OPERAND_REGISTER  ? from[operands[k].index]
+              : operands[k].kind != PTX_OPERAND_SPECIAL ? 0
+              : machine_is_size(operands[k].value)      ? BY_SIZE
+                                                        : BY_PLACE;
+   return what;
+}
+
+/* By register: whether a statement uses it that is no step, or a step that depends on the thread's place.  from: by step, what its result depends on. */
+static void find_used(const rkb_machine_conditions_t *c, const uint8_t *from, bool *used) {
+   uint32_t next = 0;
+   for (uint32_t n = 0; n < c->function->statement_count; n++) {
+      const ptx_statement_t *statement = &c->function->statements[n];
+      const bool is_step = next < c->count && c->steps[next].number == n,
+                 passes = is_step && !(from[next] & BY_PLACE);
+      next += is_step;
+      for (uint32_t k = is_step; k < statement->operand_count && !passes; k++)
+         mark_used(c, &c->function->operands[statement->operand + k], used);
+   }
+}
+
+/* Numbers of a thread's place alone are no results: they are the same everywhere.  Nor are whole numbers that depend on the place: as offsets of a first
+ * row or column they are 0 at most shapes. */
+bool machine_results_mark(rkb_machine_conditions_t *c) {
+   const size_t registers = (size_t)c->function->register_count + 1;
+   bool *used = calloc(registers, sizeof *used);
+   uint8_t *of_register = calloc(registers, sizeof *of_register), *from = calloc((size_t)c->count + 1, 1);
+   const bool made = used && of_register && from;
+   for (uint32_t n = 0; made && n < c->count; n++) {
+      const ptx_operand_t *operands = &c->function->operands[c->steps[n].statement->operand];
+      of_register[operands[0].index] = from[n] = from_what(&c->steps[n], operands, of_register);
+   }
+   if (made)
+      find_used(c, from, used);
+   for (uint32_t n = 0; made && n < c->count; n++) {
+      struct step *step = &c->steps[n];
+      const uint32_t to = c->function->operands[step->statement->operand].index;
+      step->by_place = from[n] & BY_PLACE;
+      if (is_predicate(step))
+         step->counts = step->operation == COMPARE && from[n] == (BY_SIZE | BY_PLACE);
+      else
+         step->counts = (from[n] == BY_SIZE || (from[n] & BY_SIZE && ptx_type_is_float(step->type))) &&
+                        used[to] && step->operation != PARAMETER && step->operation != COPY;
+   }
+   free(used);
+   free(of_register);
+   free(from);
+   return made;
+}
+
+/* The thread and its block, as far along each axis as the place says. */
+static void go_to(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch, uint64_t place) {
+   for (uint32_t d = 0; d < 3; d++) {
+      const uint64_t in_block = place >> d * PLACE_BITS & ((1u << PLACE_BITS) - 1),
+                     in_grid = place >> (d + 3) * PLACE_BITS & ((1u << PLACE_BITS) - 1);
+      c->thread[d] = (uint32_t)(in_block * launch->block[d] >> PLACE_BITS);
+      c->block[d] = (uint32_t)(in_grid * launch->grid[d] >> PLACE_BITS);
+   }
+}
+
+static bool is_alike(uint64_t bits, uint64_t other, uint32_t type) {
+   if (bits == other || !ptx_type_is_float(type))
+      return bits == other;
+   const double a = machine_condition_number(bits, type), b = machine_condition_number(other, type);
+   return (fabs(a) < NOTHING && fabs(b) < NOTHING) || fabs(a - b) <= ALIKE * fmax(fabs(a), fabs(b)) ||
+          (isnan(a) && isnan(b));
+}
+
+static bool outcome_of(struct step *step, uint64_t value) {
+   if (is_predicate(step))
+      return value & 1;
+   if (!step->has_first)
+      step->first = value;
+   step->has_first = true;
+   return is_alike(value, step->first, step->type);
+}
+
+/* What a place changes: how far sides are from equal, or a result. */
+static double size_of(const rkb_machine_conditions_t *c, const struct step *step,
+                      const rkb_plan_launch_t *launch, uint64_t value) {
+   return is_predicate(step) ? machine_condition_distance(c, step, launch)
+                             : machine_condition_number(value, step->type);
+}
+
+/* Leaves out what another place changes. */
+static void compare_places(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch) {
+   double *sizes = calloc((size_t)c->count + 1, sizeof *sizes);
+   struct range result;
+   for (uint32_t turn = 0; turn < 2 && sizes; turn++) {
+      go_to(c, launch, turn ? c->place : c->other_place);
+      for (uint32_t n = 0; n < c->count; n++) {
+         struct step *step = &c->steps[n];
+         const bool known = machine_condition_step(c, step, launch, &result);
+         const double size =
+            known && step->counts && step->by_place ? size_of(c, step, launch, (uint64_t)result.low) : NAN;
+         if (turn == 0)
+            sizes[n] = size;
+         else if (known && step->by_place && !(fabs(size - sizes[n]) <= 0))
+            step->counts = false;
+      }
+   }
+   free(sizes);
+}
+
+void machine_results_follow(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch,
+                            const uint8_t *wanted,
+                            void (*visit)(void *argument, uint32_t number, bool outcome, double distance),
+                            void *argument) {
+   struct range result;
+   if (!wanted)
+      compare_places(c, launch);
+   go_to(c, launch, c->place);
+   for (uint32_t n = 0; n < c->count; n++) {
+      struct step *step = &c->steps[n];
+      if (machine_condition_step(c, step, launch, &result) && step->counts &&
+          (!wanted || wanted[step->number]))
+         visit(argument, step->number, outcome_of(step, (uint64_t)result.low),
+               machine_condition_distance(c, step, launch));
+   }
+}
+
+bool rkb_machine_results_count(const rkb_machine_conditions_t *c, uint32_t number) {
+   bool counts = false;
+   for (uint32_t n = 0; n < c->count; n++)
+      counts |= c->steps[n].number == number && c->steps[n].counts;
+   return counts;
+}
