@@ -40,8 +40,9 @@ static rkb_family_entry_t *add_plain(rkb_bound_t *bound, const char *name, bool 
    return entry;
 }
 
-/* Adds a plain family that scales by about 2^power. */
-static bool add_scaled(rkb_bound_t *bound, const char *name, uint32_t kind, int power, bool positive_too) {
+/* Adds a plain family that scales by about 2^power; NULL: there are too many. */
+static rkb_family_entry_t *add_scaled(rkb_bound_t *bound, const char *name, uint32_t kind, int power,
+                                      bool positive_too) {
    rkb_family_entry_t *entry = add_plain(bound, name, false, kind, 0, positive_too);
    for (uint32_t i = 0; entry && i < bound->view.tensor_count; i++)
       if (entry->draws[i].kind == kind)
@@ -258,6 +259,30 @@ static bool add_not_a_number(rkb_bound_t *bound) {
    return true;
 }
 
+/* The tensor whose rows a softmax reads, if it computes nothing of them before; UINT32_MAX: there is none. */
+static uint32_t rows_of_softmax(const rkb_program_t *program, const rkb_program_node_t *node) {
+   double scale;
+   if (!is_one_of(node->operation->name, softmaxes))
+      return UINT32_MAX;
+   const uint32_t scores = behind_scores(program, node->inputs[0], &scale);
+   return program->values[scores].node < 0 && scale > 0 ? (uint32_t)program->values[scores].tensor
+                                                        : UINT32_MAX;
+}
+
+/* Large numbers.  A softmax is the same whatever is subtracted from its row, until exp overflows.  So a search for a row's largest that leaves elements out shows on large
+ * numbers alone, and there only where the largest is one of those: rows that a softmax reads get theirs where loops begin and end. */
+static bool add_large(rkb_bound_t *bound) {
+   rkb_family_entry_t *entry = add_scaled(bound, "large", RKB_DRAW_SCALED, 20, true);
+   for (uint32_t i = 0; entry && i < bound->program->node_count; i++) {
+      const uint32_t tensor = rows_of_softmax(bound->program, &bound->program->nodes[i]);
+      if (tensor == UINT32_MAX || !rkb_family_is_free(bound, tensor))
+         continue;
+      entry->draws[tensor].kind = RKB_DRAW_PEAKS;
+      entry->view.name = "peaks";
+   }
+   return entry != NULL;
+}
+
 bool rkb_families_build(rkb_bound_t *bound) {
    bound->families = rkb_arena_alloc(bound->arena, sizeof *bound->families);
    bound->families->room = MOST_FAMILIES;
@@ -283,8 +308,7 @@ bool rkb_families_build(rkb_bound_t *bound) {
    rkb_family_entry_t *far = add_plain(bound, "shifted_far", false, RKB_DRAW_SHIFTED, 300, false);
    if (far)
       far->reports_only = true;
-   return add_scaled(bound, "large", RKB_DRAW_SCALED, 20, true) &&
-          add_scaled(bound, "tiny", RKB_DRAW_SCALED, -40, true) &&
+   return add_large(bound) && add_scaled(bound, "tiny", RKB_DRAW_SCALED, -40, true) &&
           add_scaled(bound, "denormal", RKB_DRAW_SUBNORMAL, -130, false) && add_below(bound) &&
           add_not_a_number(bound) && add_planted(bound);
 }

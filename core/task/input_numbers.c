@@ -108,20 +108,46 @@ static void recipe_numbers(const rkb_recipe_t *recipe, uint64_t count, const uin
 static bool is_of_recipe(uint32_t kind) {
    return kind == RKB_DRAW_RECIPE || kind == RKB_DRAW_MIXED || kind == RKB_DRAW_SHIFTED ||
           kind == RKB_DRAW_SUBNORMAL || kind == RKB_DRAW_SCALED || kind == RKB_DRAW_STRONG ||
-          kind == RKB_DRAW_LEVEL || kind == RKB_DRAW_BELOW || kind == RKB_DRAW_NAN ||
-          kind == RKB_DRAW_ONE_NAN || kind == RKB_DRAW_PLANTED;
+          kind == RKB_DRAW_LEVEL || kind == RKB_DRAW_BELOW || kind == RKB_DRAW_PEAKS ||
+          kind == RKB_DRAW_NAN || kind == RKB_DRAW_ONE_NAN || kind == RKB_DRAW_PLANTED;
 }
 
 /* Whether a draw uses a second random number for each element. */
 static bool uses_extra(uint32_t kind) {
    return kind != RKB_DRAW_RECIPE && kind != RKB_DRAW_SHIFTED && kind != RKB_DRAW_SCALED &&
           kind != RKB_DRAW_STRONG && kind != RKB_DRAW_LEVEL && kind != RKB_DRAW_CONSTANT &&
-          kind != RKB_DRAW_ONE_HOT && kind != RKB_DRAW_BELOW && kind != RKB_DRAW_ONE_NAN;
+          kind != RKB_DRAW_ONE_HOT && kind != RKB_DRAW_BELOW && kind != RKB_DRAW_PEAKS &&
+          kind != RKB_DRAW_ONE_NAN;
 }
 
 static double one_hot(const rkb_tensor_t *view, const rkb_random_t *extra, uint64_t element) {
    const uint64_t length = view->rank ? (uint64_t)view->shape[view->rank - 1] : 1, row = element / length;
    return rkb_random_at(extra, row) % length == element % length;
+}
+
+#define LEAST_LOOP 5u /* loops of threads have at least 2^5 turns at once */
+
+/* Where a row of so many elements has its largest.  Every fourth row has it at the row's end, and every fourth where a loop over a power of two of threads comes
+ * round; the others have it anywhere. */
+static uint64_t peak_of_row(const rkb_random_t *extra, uint64_t row, uint64_t length) {
+   const uint64_t bits = rkb_random_at(extra, row), rest = bits >> 8;
+   const uint32_t powers =
+      length > 1u << LEAST_LOOP ? 63 - (uint32_t)__builtin_clzll(length - 1) - LEAST_LOOP + 1 : 0;
+   if (bits % 4 == 0)
+      return length - 1 - rest % (length < 2 ? 1 : 2);
+   return bits % 4 == 1 && powers ? UINT64_C(1) << (LEAST_LOOP + rest % powers) : rest % length;
+}
+
+static void put_peaks(const rkb_draw_t *draw, const rkb_recipe_t *recipe, const rkb_tensor_t *view,
+                      const rkb_random_t *extra, uint64_t first, uint64_t count, double *numbers) {
+   const uint64_t length = view->rank ? (uint64_t)view->shape[view->rank - 1] : 1;
+   const double mean = recipe->kind == RKB_INIT_NORMAL ? fabs(recipe->first) : 0,
+                peak = draw->first * (mean + 8 * spread_of(recipe));
+   for (uint64_t i = 0; i < count; i++) {
+      const uint64_t element = rkb_structure_source(recipe->structure, view, first + i);
+      numbers[i] =
+         peak_of_row(extra, element / length, length) == element % length ? peak : numbers[i] * draw->first;
+   }
 }
 
 /* The number where it is wanted, and +0 elsewhere: without a branch, which would be a guess. */
@@ -265,6 +291,8 @@ void rkb_input_numbers_draw(const void *argument, uint32_t tensor, uint64_t firs
       rkb_structure_draw(recipe->structure, view, extra, first, count, bits);
    if (draw->kind == RKB_DRAW_ONE_NAN)
       put_nan(recipe->structure, view, extra, first, count, out);
+   else if (draw->kind == RKB_DRAW_PEAKS)
+      put_peaks(draw, recipe, view, extra, first, count, out);
    else if (draw->kind == RKB_DRAW_PLANTED)
       rkb_planted_put(inputs->planted, tensor, rkb_random_at(extra, UINT64_C(1) << 62), count, bits, out);
    else if (is_of_recipe(draw->kind) && draw->kind != RKB_DRAW_RECIPE)

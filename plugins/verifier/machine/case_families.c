@@ -9,10 +9,24 @@
 
 /* The limit of the buffers of runs that are executed together.  Their shadows take twice as much in addition. */
 #define TOGETHER_BYTES 12000000u
+/* Thread-instructions of a drawn shape's runs on the family "peaks", and of its other runs where it has these. */
+#define PEAK_WORK 2500000u
+#define MOST_BESIDE 20000000u
 
 static bool may_go_on(const struct trial *t) {
    const bool enough = t->outcome->debug && t->outcome->rank; /* one finding of the -G build says it all */
    return t->outcome->rank < RKB_MACHINE_UNKNOWN && !enough && !t->over_budget;
+}
+
+static bool is_peaks(const rkb_family_t *family) {
+   return strcmp(family->name, "peaks") == 0;
+}
+
+/* On how many seeds of the family "peaks" a drawn shape is executed beside its other runs: so few that they do not make these exceed the shape's budget. */
+static int64_t peak_seeds(const struct trial *t) {
+   const uint64_t most = t->candidate->peaks, runs = t->largest ? PEAK_WORK / t->largest : 0,
+                  others = 2 * (uint64_t)t->verifier->config->trials + 2;
+   return others * t->largest <= MOST_BESIDE ? (int64_t)(runs < most ? runs : most) : 0;
 }
 
 /* A drawn shape tests the shape; the check cases test the families.  Some faults need both, such as a sum that is cut short at one
@@ -26,7 +40,10 @@ static uint64_t draw_family(const struct trial *t) {
    if (count < 2 || t->largest > (uint64_t)me->config->family_work)
       return 0;
    rkb_random_t stream = me->random->for_job(me->host, t->candidate->job, STREAM_DRAWN_FAMILY | t->turn << 8);
-   return 1ull << (1 + me->random->below(&stream, count - 1));
+   uint64_t chosen = 1ull << (1 + me->random->below(&stream, count - 1));
+   for (uint32_t f = 1; f < count && peak_seeds(t) > 0; f++)
+      chosen |= (uint64_t)is_peaks(me->task->family_at(me->host, t->the_case, f)) << f;
+   return chosen;
 }
 
 /* Of the requested families after the first, those whose total cost here is at most config family_work, a bit each.  The others are
@@ -202,15 +219,17 @@ static uint32_t order_members(const struct trial *t, struct member *members, uin
 /* The trials of the case's own family from the given one on, and those of the chosen families. */
 static int run_chosen(struct trial *t, int64_t first, int64_t last, uint64_t chosen, rkb_error_t *err) {
    const int64_t trials = t->verifier->config->trials;
-   struct member *members = calloc((MOST_FAMILIES + 1) * (size_t)trials + 2, sizeof *members);
+   struct member *members =
+      calloc((MOST_FAMILIES + 1) * (size_t)trials + t->candidate->peaks + 2, sizeof *members);
    if (!members)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the runs of case %s", t->the_case->name);
    uint32_t count = list_trials(t, members, t->family, first, last);
-   for (uint64_t left = chosen; left; left &= left - 1)
-      count += list_trials(
-         t, members + count,
-         t->verifier->task->family_at(t->verifier->host, t->the_case, (uint32_t)__builtin_ctzll(left)), 1,
-         trials);
+   for (uint64_t left = chosen; left; left &= left - 1) {
+      const rkb_family_t *family =
+         t->verifier->task->family_at(t->verifier->host, t->the_case, (uint32_t)__builtin_ctzll(left));
+      const int64_t several = is_peaks(family) ? peak_seeds(t) : 0;
+      count += list_trials(t, members + count, family, 1, several > trials ? several : trials);
+   }
    count += order_members(t, members, count);
    const int status = run_list(t, false, members, count, err);
    if (status == RKB_OK && may_go_on(t))

@@ -33,6 +33,7 @@ struct part {
    bool drawn;     /* within DRAWN_BUDGET */
    bool looped;    /* found by what a loop counts: it says nothing of what shapes usually cost */
    bool once;      /* on the first family alone */
+   uint32_t peaks; /* seeds of the family "peaks" that it is executed on too */
    bool started;
    int status;
    rkb_error_t err;
@@ -98,6 +99,7 @@ static void execute(const struct work *work, struct part *part, uint64_t left, s
    struct candidate candidate = *work->candidate;
    part->started = true;
    candidate.once |= part->once;
+   candidate.peaks = part->peaks;
    candidate.first_budget = part->once ? DEAR_BUDGET : 0;
    part->given = candidate.budget = share_of(part, left);
    part->status = trial_case(work->verifier, &candidate, part->the_case, part->owed, schedule, turn,
@@ -226,6 +228,8 @@ static int list_cases(struct work *work, struct candidate *candidate, rkb_error_
    if (status == RKB_OK)
       status = list_decided(work, candidate, err);
    const uint32_t first_looped = work->drawn_count;
+   uint32_t peaks[MOST_CASES];
+   peaks_choose(me, work->drawn, drawn, peaks);
    list_looped(work);
    for (uint32_t n = 0; n < work->drawn_count; n++) {
       const bool small = n < drawn || n >= others;
@@ -235,6 +239,7 @@ static int list_cases(struct work *work, struct candidate *candidate, rkb_error_
                             : MANY_BLOCKS_BUDGET);
       work->parts[work->count - 1].drawn = small;
       work->parts[work->count - 1].looped = n >= first_looped;
+      work->parts[work->count - 1].peaks = n < drawn ? peaks[n] : 0;
    }
    return status;
 }

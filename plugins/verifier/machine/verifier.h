@@ -161,6 +161,7 @@ struct candidate {
    rkb_job_t job;
    uint32_t words[MOST_WORDS]; /* of its text, for the inputs of the family "planted" */
    uint32_t word_count;
+   uint32_t peaks; /* seeds of the family "peaks" that a drawn shape is executed on too */
    bool once; /* cases are executed on the first family alone, and not again */
    uint64_t first_budget; /* with once: of a case's first run, which others follow where the order of the threads may matter; 0: none do */
    struct noted_decisions *noted; /* what the launches of whole runs decide is added here; NULL: it is not asked for */
@@ -253,6 +254,8 @@ int shapes_draw(const struct verifier *verifier, const struct candidate *candida
 uint64_t shapes_launch_name(const rkb_plan_launch_t *launch);
 
 uint64_t shapes_plan_threads(const rkb_plan_t *plan);
+/* peak_shapes.c: on how many seeds of the family "peaks" each of the shapes is executed too. */
+void peaks_choose(const struct verifier *verifier, rkb_case_t *const *drawn, uint32_t count, uint32_t *seeds);
 /* How much work a drawn shape may be.  A domain whose least check case is more (a network of fixed widths) has nothing smaller. */
 double shapes_most_work(const struct verifier *verifier);
 /* NULL: the task has no check case. */
