@@ -254,7 +254,9 @@ static bool run_straight(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
 }
 
 static bool run_touching(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {
-   return run_plain(warp, f, mask, true, false, warp->taint, warp->shadow);
+   return warp->shadow  ? run_plain(warp, f, mask, true, false, warp->taint, true)
+          : warp->taint ? run_plain(warp, f, mask, true, false, true, false)
+                        : run_plain(warp, f, mask, true, false, false, false);
 }
 
 static bool run_noted(machine_warp_t *warp, machine_fragment_t *f, uint32_t *mask) {

@@ -235,11 +235,18 @@ static inline void meet_lanes(machine_run_t *run, machine_region_t *region, cons
                               uint64_t origin, uint32_t bytes, bool store) {
    if (!region->met)
       return;
-   const bool every = store || region->wanted;
-   for (uint32_t left = mask; left; left &= left - 1) {
-      const uint64_t offset = origin + to->offset[__builtin_ctz(left)], piece = offset >> PIECE_SHIFT;
+   const bool every = store || region->wanted, joins = bytes % 4 == 0; /* words are counted lane by lane */
+   for (uint32_t left = mask, lane; left; left &= left - 1) {
+      const uint64_t offset = origin + to->offset[lane = (uint32_t)__builtin_ctz(left)],
+                     piece = offset >> PIECE_SHIFT;
+      uint32_t all = bytes;
+      for (; every && joins && left & 2u << lane && to->offset[lane + 1] == to->offset[lane] + bytes;
+           lane++) {
+         left &= left - 1; /* the next lane goes on where this one ends */
+         all += bytes;
+      }
       if (every || !machine_is_met(region, piece) || (offset + bytes - 1) >> PIECE_SHIFT != piece)
-         machine_meet(run, region, offset, bytes, store);
+         machine_meet(run, region, offset, all, store);
    }
 }
 
