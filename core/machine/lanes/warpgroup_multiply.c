@@ -354,11 +354,14 @@ typedef struct integer_lines {
 } integer_lines_t;
 
 #define COLUMN_GROUP 8u /* columns whose results are in the same registers */
+#define EVEN_COLUMNS 0x55u
 
-/* A lane holds two neighbours of a group: the even columns come first, then the odd ones. */
-static void take_column_group(const product_t *p, uint32_t first, integer_lines_t *out) {
+/* A lane holds two neighbours of a group: the even columns come first, then the odd ones.  Of either the four are taken if one holds values. */
+static void take_column_group(const product_t *p, uint32_t first, uint32_t columns, integer_lines_t *out) {
    for (uint32_t n = 0; n < COLUMN_GROUP; n++) {
       const uint32_t place = n % 2 * (COLUMN_GROUP / 2) + n / 2;
+      if (!(columns & EVEN_COLUMNS << n % 2))
+         continue;
       take_line(p->warp->block, p->b, first + n, out->bytes[place]);
       widen_line(out->bytes[place], p->form->type_b == TENSOR_S8, &out->wide[place]);
    }
@@ -383,16 +386,19 @@ static void multiply_integers(const product_t *p) {
    integer_lines_t a, b;
    int32_t sums[4];
    for (uint32_t row = 0; row < WARP_ROWS; row++) {
+      if (!(p->rows >> row & 1))
+         continue;
       take_row(p, row, a.bytes[row]);
       widen_line(a.bytes[row], p->form->type_a == TENSOR_S8, &a.wide[row]);
    }
    for (uint32_t first = 0; first < p->form->n; first += COLUMN_GROUP) {
-      if (!(p->columns[first / 32] >> first % 32 & 0xff))
+      const uint32_t columns = p->columns[first / 32] >> first % 32 & 0xff;
+      if (!columns)
          continue;
-      take_column_group(p, first, &b);
+      take_column_group(p, first, columns, &b);
       for (uint32_t n = 0; n < 2 * WARP_ROWS; n++) { /* a row with the even columns, then with the odd ones */
          const uint32_t row = n / 2, odd = n % 2;
-         if (!(p->rows >> row & 1))
+         if (!(p->rows >> row & 1) || !(columns & EVEN_COLUMNS << odd))
             continue;
          int32_t *at = LANES_OF(int32_t, p->d[first / 2 + row / 8 * 2 + odd].offset) + row % 8 * 4;
          sum_columns(p, &a, row, &b, odd * (COLUMN_GROUP / 2), sums);
@@ -454,7 +460,7 @@ OP(warpgroup_multiply) {
    }
    /* A product of constants is computed all the same: no taint tells of it where it decides something. */
    const uint64_t taint = taint_of(&p);
-   const bool unasked = machine_unasked(warp->run, taint) || (!defined && none_defined(&p));
+   const bool unasked = machine_unasked(warp->run, taint) || (!defined && (!p.rows || none_defined(&p)));
    if (!unasked || warp->run->options.asked || warp->run->options.charged)
       machine_count_products(warp->run, (uint64_t)WARP_ROWS * p.form->n * p.form->k);
    if (p.form->type_d == TENSOR_S32 && !unasked)

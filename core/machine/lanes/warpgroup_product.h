@@ -50,11 +50,27 @@ static inline uint32_t lanes_of_columns(uint32_t columns) {
    return ((columns & 1) | (columns >> 1 & 2) | (columns >> 2 & 4) | (columns >> 3 & 8)) * 0x11111111u;
 }
 
+/* Whether nothing will ask for the numbers: they are the same to whoever reads them, as of blocks whose factors other blocks would have made. */
+static inline bool none_defined(const product_t *p) {
+   const uint32_t *together = p->warp->defined + p->form->least;
+   uint32_t defined = 0;
+   for (uint32_t n = 0; p->form->together && n < p->form->results; n++)
+      defined |= together[n];
+   for (uint32_t n = 0; !p->form->together && n < p->form->results; n++)
+      defined |= p->warp->defined[p->d[n].number];
+   return !defined;
+}
+
 /* A result is defined if its row of a, its column of b and its addend are. */
 static inline void carry_definedness(product_t *p) {
    machine_warp_t *warp = p->warp;
    const machine_warpgroup_form_t *form = p->form;
    const bool pairs = form->type_d == TENSOR_F16;
+   if (p->adds && none_defined(p)) { /* to nothing */
+      p->rows = 0;
+      memset(p->columns, 0, sizeof p->columns);
+      return;
+   }
    const uint32_t each = pairs ? 2 : 4; /* registers of eight columns */
    p->rows = defined_rows(p);
    memset(p->columns, 0, sizeof p->columns);
@@ -92,14 +108,6 @@ static inline bool all_defined(const product_t *p) {
       defined &= warp->defined[p->a_registers[n].number];
    return defined == FULL_MASK && pieces_defined(warp->block, p->b) &&
           (p->form->a_in_registers || pieces_defined(warp->block, p->a));
-}
-
-/* Whether nothing will ask for the numbers: they are the same to whoever reads them, as of blocks whose factors other blocks would have made. */
-static inline bool none_defined(const product_t *p) {
-   uint32_t defined = 0;
-   for (uint32_t n = 0; n < p->form->results; n++)
-      defined |= p->warp->defined[p->d[n].number];
-   return !defined;
 }
 
 static inline uint64_t taint_of(const product_t *p) {
