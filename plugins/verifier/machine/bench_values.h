@@ -34,7 +34,9 @@ struct sample {
    struct block_sample blocks;
    rkb_random_t points; /* draws elements */
    /* of the output being judged */
-   uint64_t *written, written_count, written_room;
+   uint64_t *written;           /* elements that were chosen among those that executed blocks wrote */
+   uint64_t (*written_runs)[2]; /* those that they wrote: of each run the first, and how many */
+   uint64_t written_run_count, written_room, written_count; /* count: of elements, in all runs */
    bool written_refused; /* there was no memory for more */
    uint32_t output, width;
    uint64_t judged, dont_care,

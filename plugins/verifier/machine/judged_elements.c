@@ -14,31 +14,41 @@
 #define MOST_OVERLAP                                                                                         \
    1.25 /* times the bytes of a buffer that all blocks write, where atomic operations may order them */
 #define MOST_ELEMENTS (1u << 22) /* written ones remembered, of an output */
-#define FIRST_ELEMENTS (1u << 14)
+#define FIRST_RUNS (1u << 10)
 #define GROWN_BY                                                                                             \
    2u /* times: most samples need little, and what lies behind room for all would touch new pages */
 
-/* Makes room for one more element.  False where there is none. */
+/* Makes room for one more run.  False where there is none. */
 static bool has_room(struct sample *s) {
-   if (s->written_count < s->written_room)
+   if (s->written_run_count < s->written_room)
       return true;
-   if (s->written_refused || s->written_room == MOST_ELEMENTS)
+   if (s->written_refused)
       return false;
-   const uint64_t room = s->written_room ? GROWN_BY * s->written_room : FIRST_ELEMENTS;
-   uint64_t *grown = realloc(s->written, room * sizeof *grown);
+   const uint64_t room = s->written_room ? GROWN_BY * s->written_room : FIRST_RUNS;
+   uint64_t(*grown)[2] = realloc(s->written_runs, room * sizeof *grown);
    s->written_refused = !grown;
    if (!grown)
       return false;
-   s->written = grown;
+   s->written_runs = grown;
    s->written_room = room;
    return true;
 }
 
 static void remember(void *argument, uint64_t first, uint64_t bytes) {
    struct sample *s = argument;
-   for (uint64_t at = (first + s->width - 1) / s->width; (at + 1) * s->width <= first + bytes; at++)
-      if (has_room(s))
-         s->written[s->written_count++] = at;
+   const uint64_t from = (first + s->width - 1) / s->width, end = (first + bytes) / s->width,
+                  left = MOST_ELEMENTS - s->written_count,
+                  count = end > from ? (end - from < left ? end - from : left) : 0;
+   uint64_t *last = s->written_run_count ? s->written_runs[s->written_run_count - 1] : NULL;
+   if (count && last && last[0] + last[1] == from) {
+      last[1] += count;
+   } else if (count && has_room(s)) {
+      s->written_runs[s->written_run_count][0] = from;
+      s->written_runs[s->written_run_count++][1] = count;
+   } else {
+      return;
+   }
+   s->written_count += count;
 }
 
 /* The same for a buffer that holds values from the start: what holds another one now. */
@@ -225,7 +235,7 @@ static int judge_output(struct sample *s, uint32_t buffer, rkb_error_t *err) {
    const uint64_t before = s->judged;
    s->output = buffer;
    s->width = (uint32_t)(b->bytes / b->elements);
-   s->written_count = 0;
+   s->written_count = s->written_run_count = 0;
    rkb_machine_written(s->machine, buffer, sample_holds_values(s, buffer) ? remember_changed : remember, s);
    if (s->written_refused)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the elements written");
@@ -298,6 +308,7 @@ int sample_judge_elements(struct sample *s, rkb_error_t *err) {
    int status = RKB_OK;
    rkb_machine_report(s->machine, &report);
    s->written = NULL;
+   s->written_runs = NULL;
    s->written_room = 0;
    s->written_refused = false;
    for (uint32_t n = 0; n < s->plan->buffer_count && status == RKB_OK; n++)
@@ -309,6 +320,8 @@ int sample_judge_elements(struct sample *s, rkb_error_t *err) {
       status = RKB_OK;
    }
    free(s->written);
+   free(s->written_runs);
    s->written = NULL;
+   s->written_runs = NULL;
    return status;
 }

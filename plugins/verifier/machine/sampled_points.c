@@ -79,6 +79,28 @@ static struct writer *writer_of(const struct sample *s, struct writers *all, uin
    return all->there;
 }
 
+/* Calls visit for the elements of each writer that follow each other. */
+static void visit_writers(const struct sample *s, struct writers *all,
+                          void (*visit)(struct writer *writer, uint64_t first, uint64_t count)) {
+   for (uint64_t n = 0; n < s->written_run_count; n++) {
+      const uint64_t end = s->written_runs[n][0] + s->written_runs[n][1];
+      for (uint64_t at = s->written_runs[n][0], next; at < end; at = next) {
+         /* The first element that begins at the next multiple of RKB_MACHINE_MET_BYTES, or behind it. */
+         const uint64_t place = at * s->width / RKB_MACHINE_MET_BYTES + 1;
+         next = (place * RKB_MACHINE_MET_BYTES + s->width - 1) / s->width;
+         next = next < end ? next : end;
+         struct writer *w = writer_of(s, all, at);
+         if (w)
+            visit(w, at, next - at);
+      }
+   }
+}
+
+static void count_elements(struct writer *w, uint64_t first, uint64_t count) {
+   (void)first;
+   w->count += count;
+}
+
 /* wanted of the writer's elements, one from each of as many equal parts. */
 static bool draw_ordinals(struct sample *s, struct writer *w, uint32_t wanted) {
    w->wanted = wanted < w->count ? wanted : (uint32_t)w->count;
@@ -93,10 +115,10 @@ static bool draw_ordinals(struct sample *s, struct writer *w, uint32_t wanted) {
    return true;
 }
 
-static void take(struct writer *w, uint64_t element) {
-   if (w->had < w->wanted && w->ordinals[w->had] == w->seen)
-      w->elements[w->had++] = element;
-   w->seen++;
+static void take(struct writer *w, uint64_t first, uint64_t count) {
+   for (; w->had < w->wanted && w->ordinals[w->had] < w->seen + count; w->had++)
+      w->elements[w->had] = first + (w->ordinals[w->had] - w->seen);
+   w->seen += count;
 }
 
 static uint32_t common_divisor(uint32_t a, uint32_t b) {
@@ -151,25 +173,25 @@ static uint64_t line_up(struct sample *s, const struct writers *all, uint32_t ea
 int sample_choose(struct sample *s, uint64_t *count, rkb_error_t *err) {
    const uint64_t before = s->written_count;
    struct writers *all = calloc(1, sizeof *all);
+   uint64_t chosen = 0;
    bool made = all != NULL;
    *count = 0;
-   for (uint64_t n = 0; made && n < before; n++) {
-      struct writer *w = writer_of(s, all, s->written[n]);
-      if (w)
-         w->count++;
-   }
+   if (made)
+      visit_writers(s, all, count_elements);
    const uint32_t each = made && all->count ? s->most_judged / all->count : 0;
    for (uint32_t n = 0; made && n < all->count; n++)
       made = draw_ordinals(s, &all->list[n], all->list[n].told && each < MANY ? MANY : each);
-   for (uint64_t n = 0; made && n < before; n++) {
-      struct writer *w = writer_of(s, all, s->written[n]);
-      if (w)
-         take(w, s->written[n]);
-   }
+   if (made)
+      visit_writers(s, all, take);
    for (uint32_t n = 0; made && n < all->count; n++)
       made = spread(s, &all->list[n]);
    if (made)
       qsort(all->list, all->count, sizeof *all->list, compare_writers);
+   for (uint32_t n = 0; made && n < all->count; n++)
+      chosen += all->list[n].had;
+   free(s->written);
+   s->written = made ? malloc((chosen + 1) * sizeof *s->written) : NULL;
+   made = s->written != NULL;
    if (made)
       *count = line_up(s, all, each, before);
    for (uint32_t n = 0; all && n < all->count; n++) {
