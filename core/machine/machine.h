@@ -48,6 +48,12 @@ typedef struct rkb_machine_blocks {
    uint32_t kind_count;
 } rkb_machine_blocks_t;
 
+/* Elements of an input, in runs: each from the first number up to, but not including, the second one; ascending, and none touches the next. */
+typedef struct rkb_machine_asked {
+   const uint64_t (*runs)[2]; /* NULL: all elements */
+   uint64_t count;
+} rkb_machine_asked_t;
+
 typedef struct rkb_machine_options {
    /* enum rkb_machine_checks; bounds, alignment, definedness and barriers are always checked */
    uint32_t checks;
@@ -90,11 +96,14 @@ typedef struct rkb_machine_options {
     * NULL: the buffers hold everything. */
    int (*fetch)(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t bytes, void *out);
    void *fetch_argument;
-   /* For such a machine, by input buffer of the plan: a bit for each element whose effect the caller needs.  A tensor copy may leave all
-    * other elements undefined, and with them the values that depend on them.  Of undefined values no products are computed, and they are
-    * not written; where one decides something, that is a finding.  The run counts as much work as one that computes all.  NULL: the caller
-    * needs all elements, of all buffers or of this one. */
-   const uint64_t *const *asked;
+   /* For such a machine: the elements of inputs whose effect the caller needs.  The blocks of a sample belong to so many groups, a block at a
+    * place of the list to the group of the place modulo their number; asked has an entry for each group and buffer of the plan, the buffers of
+    * the first group first.  A tensor copy may leave all elements undefined that are not asked for in its block's group, and with them the values that depend on
+    * them.  Of undefined values no products are computed, and they are not written; where one decides something, that is a finding.  The run
+    * counts as much work as one that computes all.  NULL: the caller needs all elements. */
+   const rkb_machine_asked_t *asked;
+   uint32_t asked_groups;
+   bool stored_runs; /* for such a machine: rkb_machine_may_have_stored is asked */
    /* For such a machine, by launch of the plan: the plan's buffers, a bit each, that the launch's blocks are
     * known to write (rkb_machine_stored of whole runs).  The previous content of such a buffer is not final where no executed block of the
     * launch wrote it.  NULL: only what this run sees counts. */
@@ -292,6 +301,9 @@ typedef struct rkb_machine_extent {
 } rkb_machine_extent_t;
 bool rkb_machine_extent(const rkb_machine_t *machine, uint32_t launch, uint32_t place, uint32_t buffer,
                         rkb_machine_extent_t *extent);
+/* With options.stored_runs: whether a block of a launch's sample stored the byte; true also where that is not known. */
+bool rkb_machine_may_have_stored(const rkb_machine_t *machine, uint32_t launch, uint32_t place,
+                                 uint32_t buffer, uint64_t byte);
 /* With options.block_work: whether the block came to its end before.  place: its number in the sample. */
 bool rkb_machine_ended(const rkb_machine_t *machine, uint32_t launch, uint32_t place);
 /* Calls visit for what one block of the launch wrote to a buffer, in the order of its stores: the block that

@@ -275,6 +275,8 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
                                                          : machine_in_order(run, n, clusters));
       const uint64_t place = n - left_out;
       run->place = launch->number << PLACE_BITS | (uint32_t)(place < MOST_PLACES ? place : MOST_PLACES);
+      if (run->options.asked)
+         machine_take_asked(run);
       if (run->options.block_work)
          run->work.budget = run->work.executed + run->work.burden + run->options.block_work;
       machine_block_run(launch, linear);

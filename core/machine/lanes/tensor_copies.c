@@ -96,6 +96,23 @@ static bool is_plain(const machine_warp_t *warp, const machine_tile_t *tile) {
    return !tile->region->defined && !warp->block->shared_shadow && machine_tile_is_whole(tile);
 }
 
+/* The same for a tile of what kernels write, of which some bytes may hold no value. */
+static bool is_partial(const machine_warp_t *warp, const machine_tile_t *tile) {
+   const machine_region_t *region = tile->region;
+   return region->defined && !region->places && !region->renewed && !warp->block->shared_shadow &&
+          !machine_tile_converts(tile) && machine_tile_is_whole(tile);
+}
+
+static void take_partial(machine_warp_t *warp, const machine_tile_t *tile) {
+   machine_block_t *block = warp->block;
+   const uint32_t pieces = machine_tile_read_partial(tile, !machine_unasked(warp->run, tile->region->taint),
+                                                     block->shared, block->shared_defined);
+   warp->run->work.burden += pieces + tile->bytes / 4; /* as machine_bulk_take has it for each piece */
+   warp->run->undefinings++;
+   if (warp->taint)
+      block->shared_taint |= tile->region->taint;
+}
+
 static void take_all(moving_t *moving) {
    const machine_tile_t *tile = moving->tile;
    machine_warp_t *warp = moving->warp;
@@ -103,7 +120,10 @@ static void take_all(moving_t *moving) {
    warp->run->undefinings +=
       warp->run->options.asked != NULL; /* also where all of it holds values: others may be known not to */
    if (!is_plain(warp, tile)) {
-      machine_tile_pieces(tile, take, moving);
+      if (is_partial(warp, tile))
+         take_partial(warp, tile);
+      else
+         machine_tile_pieces(tile, take, moving);
       return;
    }
    warp->run->work.burden += tile->bytes / tile->row + tile->bytes / TILE_BYTES_OF_WORK;

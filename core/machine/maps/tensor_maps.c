@@ -98,6 +98,11 @@ static int64_t pixel_along(const machine_tile_t *tile, uint32_t k, int64_t *n) {
  * tensor. */
 static bool row_place(const machine_tile_t *tile, uint32_t n, int64_t *offset) {
    const rkb_plan_map_t *map = tile->map;
+   if (map->rank == 2 && !map->im2col && !tile->slice) { /* most tiles are of a matrix */
+      const int64_t row = (int64_t)tile->at[1] + (int64_t)n * step_of(map, 1);
+      *offset = (int64_t)map->offset + row * (int64_t)map->strides[0];
+      return row >= 0 && (uint64_t)row < map->dims[1];
+   }
    const uint32_t first = machine_map_first_of_pixels(map);
    int64_t pixel = n;
    *offset = (int64_t)map->offset;
@@ -256,34 +261,78 @@ void machine_tile_read(const machine_tile_t *tile, uint8_t *shared) {
    }
 }
 
+/* Which bytes of sixteen hold values, as shared memory notes it. */
+static void take_definedness(const uint8_t *from, uint8_t *to) {
+   for (uint32_t n = 0; n < CHUNK; n++)
+      to[n] = from[n] == 1 ? 1 : UNDEFINED_STORE;
+}
+
+uint32_t machine_tile_read_partial(const machine_tile_t *tile, bool values, uint8_t *shared,
+                                   uint8_t *defined) {
+   const machine_region_t *region = tile->region;
+   for (uint32_t n = 0; n < rows_of(tile); n++) {
+      const uint32_t address = tile->shared + n * tile->pitch;
+      int64_t offset;
+      if (!row_place(tile, n, &offset))
+         continue; /* cannot be: the tile is whole */
+      offset += row_start(tile);
+      if (!fits(tile, offset, tile->row))
+         continue;
+      const bool blank = machine_is_blank(region, (uint64_t)offset, tile->row);
+      for (uint32_t at = 0; at < tile->row; at += CHUNK) {
+         const uint32_t to = swizzled(tile, address + at);
+         if (blank) { /* and no page of it was touched so far */
+            memset(shared + to, 0, values ? CHUNK : 0);
+            memset(defined + to, UNDEFINED_STORE, CHUNK);
+            continue;
+         }
+         if (values)
+            memcpy(shared + to, region->data + offset + at, CHUNK);
+         take_definedness(region->defined + offset + at, defined + to);
+      }
+   }
+   return rows_of(tile) * (tile->map->swizzle ? tile->row / CHUNK : 1);
+}
+
 /* Asked elements --------------------------------------------------------------------------------------------------------- */
 
-/* The first element from this one on, below end, that is asked for, or that is not. */
-static uint64_t next_asked(const uint64_t *asked, uint64_t element, uint64_t end, bool wanted) {
-   while (element < end) {
-      const uint64_t bits = (wanted ? asked[element / 64] : ~asked[element / 64]) >> element % 64;
-      if (bits) {
-         element += (uint64_t)__builtin_ctzll(bits);
-         return element < end ? element : end;
-      }
-      element = (element / 64 + 1) * 64;
+/* The number of the first run that ends behind the element.  The rows of a tile mostly follow each other, and so do its tiles. */
+static uint64_t run_behind(machine_region_t *region, uint64_t element) {
+   const rkb_machine_asked_t *asked = region->asked;
+   uint64_t low = region->asked_from, step = 1, high = asked->count;
+   if (low && asked->runs[low - 1][1] > element)
+      low = 0;
+   for (uint64_t next; (next = low + step) < high; step *= 2)
+      if (asked->runs[next - 1][1] > element)
+         high = next;
+      else
+         low = next;
+   while (low < high) {
+      const uint64_t middle = low + (high - low) / 2;
+      if (asked->runs[middle][1] > element)
+         high = middle;
+      else
+         low = middle + 1;
    }
-   return end;
+   region->asked_from = low < UINT32_MAX ? (uint32_t)low : 0;
+   return low;
 }
 
 /* Makes the asked elements of a row, from the offset on, and says which bytes hold values; false: there are none. */
 static bool make_row(machine_run_t *run, const machine_tile_t *tile, uint64_t offset, uint8_t *row,
                      uint8_t *defined) {
-   const machine_region_t *region = tile->region;
+   machine_region_t *region = tile->region;
+   const rkb_machine_asked_t *asked = region->asked;
    const uint64_t width = region->element, first = offset / width,
                   end = (offset + tile->row + width - 1) / width;
-   uint64_t from = next_asked(region->asked, first, end, true);
-   if (from == end)
+   uint64_t n = run_behind(region, first);
+   if (n == asked->count || asked->runs[n][0] >= end)
       return false;
    memset(row, 0, tile->row);
    memset(defined, UNDEFINED_STORE, tile->row);
-   for (uint64_t to; from < end; from = next_asked(region->asked, to, end, true)) {
-      to = next_asked(region->asked, from, end, false);
+   for (; n < asked->count && asked->runs[n][0] < end; n++) {
+      const uint64_t from = asked->runs[n][0] > first ? asked->runs[n][0] : first,
+                     to = asked->runs[n][1] < end ? asked->runs[n][1] : end;
       if (run->options.fetch(run->options.fetch_argument, region->buffer, from * width, (to - from) * width,
                              row + (from - first) * width) != RKB_OK)
          run->out_of_memory = run->stop = true;

@@ -58,6 +58,10 @@ void machine_tile_pieces(const machine_tile_t *tile, machine_tile_visit_t *visit
 bool machine_tile_is_whole(const machine_tile_t *tile);
 /* Reads such a tile's bytes from its region to where they lie in a block's shared memory. */
 void machine_tile_read(const machine_tile_t *tile, uint8_t *shared);
+/* The same for a region of which some bytes hold no value and which is not packed, and which of them do.  values: what they hold is read too.  Returns the number of
+ * pieces, as machine_tile_pieces would visit them. */
+uint32_t machine_tile_read_partial(const machine_tile_t *tile, bool values, uint8_t *shared,
+                                   uint8_t *defined);
 /* The same for a region of which some elements are asked for: what the others hold is left undefined.  Without memory it stops the run. */
 void machine_tile_read_asked(machine_run_t *run, const machine_tile_t *tile, uint8_t *shared,
                              uint8_t *defined);

@@ -1,8 +1,10 @@
 /* What one block of a launch leaves behind of which some blocks are not executed (partial_launches.c): its stores are noted one by one and taken up when it
  * has ended.  On the machine's thread. */
 #include "machine/memory/partial_launches.h"
+#include "machine/memory/stored_runs.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The bits of one word of a bitmap that stand for n up to, but not including, end; *next: where the bits of the next one begin. */
 static uint64_t bits_from(uint64_t n, uint64_t end, uint64_t *next) {
@@ -51,12 +53,35 @@ void machine_partial_store(machine_run_t *run, machine_region_t *region, uint64_
    extent->bytes += bytes;
 }
 
+#define TWO_WORDS UINT64_C(0x0101010101010101) /* bytes that all hold values */
+
 void machine_partial_read(machine_region_t *region, uint64_t offset, uint64_t bytes) {
-   for (uint64_t n = offset; region->defined && n < offset + bytes; n++)
-      if (region->defined[n] != 1) {
-         want(region, n / 4);
-         n |= 3; /* skip the rest of its word */
+   const uint64_t end = offset + bytes;
+   for (uint64_t n = offset, next; region->defined && n < end; n = next) {
+      uint64_t two = 0;
+      next = ((n >> PIECE_SHIFT) + 1) << PIECE_SHIFT;
+      next = next < end ? next : end;
+      if (machine_is_blank(region, n, next - n)) {
+         set_all(region->wanted, n / 4, (next - 1) / 4 + 1);
+         set(region->wanted_pieces, n / 4 / PIECE_WORDS);
+         continue;
       }
+      next = (n & ~UINT64_C(3)) + 4;
+      if (n % 4 == 0 && n + sizeof two <= end) {
+         memcpy(&two, region->defined + n, sizeof two);
+         next = n + sizeof two;
+         two ^= TWO_WORDS;
+         if ((uint32_t)two)
+            want(region, n / 4);
+         if (two >> 32)
+            want(region, n / 4 + 1);
+         continue;
+      }
+      for (uint64_t k = n; k < next && k < end; k++)
+         two |= region->defined[k] ^ 1u;
+      if (two)
+         want(region, n / 4);
+   }
 }
 
 static bool only_lacked_values(const machine_run_t *run) {
@@ -118,7 +143,7 @@ static bool in_order(const struct machine_stored_bytes *stores, uint32_t count) 
 }
 
 /* Counts each byte that the block stored once, however often the block stored it.  False without memory. */
-static bool count_once(const struct machine_stored_bytes *stores, uint32_t count,
+static bool count_once(machine_run_t *run, const struct machine_stored_bytes *stores, uint32_t count,
                        rkb_machine_extent_t *extents) {
    struct machine_stored_bytes *sorted = NULL;
    if (!in_order(stores, count)) {
@@ -138,8 +163,9 @@ static bool count_once(const struct machine_stored_bytes *stores, uint32_t count
          extents[stores[n].region->buffer].once += behind - first;
       end = behind > end ? behind : end;
    }
+   const bool kept = machine_stored_runs_keep(run, stores, count);
    free(sorted);
-   return true;
+   return kept;
 }
 
 /* Takes up all stores of the block when it has ended.  Only then can words that other blocks stored be told
@@ -152,7 +178,7 @@ static void take_stores(machine_run_t *run) {
    for (uint32_t n = 0; n < run->block_store_count; n++)
       *(extents ? &extents[run->block_stores[n].region->buffer].again : &run->report.stored_again) +=
          stored_before(&run->block_stores[n]);
-   if (extents && !count_once(run->block_stores, run->block_store_count, extents))
+   if (extents && !count_once(run, run->block_stores, run->block_store_count, extents))
       run->out_of_memory = run->stop = true;
    for (uint32_t n = 0; n < run->block_store_count; n++) {
       const struct machine_stored_bytes *stores = &run->block_stores[n];

@@ -8,6 +8,7 @@
  * the rest of what the launch writes, so after the launch only what the executed blocks wrote is known of
  * such a buffer.  On the machine's thread. */
 #include "machine/memory/partial_launches.h"
+#include "machine/memory/stored_runs.h"
 #include "machine/state/block_paths.h"
 
 #include <stdlib.h>
@@ -59,6 +60,7 @@ void machine_partial_free(machine_run_t *run) {
    free(run->extents);
    free(run->extent_places);
    free(run->block_stores);
+   machine_stored_runs_free(run);
 }
 
 /* A launch ------------------------------------------------------------------------------------------------------------ */
@@ -88,6 +90,8 @@ void machine_partial_begin(machine_launch_t *launch, uint64_t count, bool whole)
    run->extents[number] = calloc(count * (run->plan->buffer_count + 1) + 1,
                                  sizeof **run->extents); /* behind all extents: the path of each place */
    run->extent_places[number] = run->extents[number] ? (uint32_t)count : 0;
+   if (run->options.stored_runs && !machine_stored_runs_begin(run, number, run->extent_places[number]))
+      run->out_of_memory = run->stop = true;
 }
 
 /* A block's path: FNV-1a over the numbers of the basic blocks that any of its warps came to, however

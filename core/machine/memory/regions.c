@@ -87,15 +87,21 @@ static bool has_region(const machine_run_t *run, const ptx_variable_t *variable)
    return (variable->space == PTX_GLOBAL || variable->space == PTX_CONST) && (variable->named || copied);
 }
 
-/* The elements of an input that are asked for, where they are of whole bytes that divide a piece. */
-static void take_asked(const machine_run_t *run, machine_region_t *region) {
-   const rkb_plan_buffer_t *buffer = &run->plan->buffers[region->buffer];
-   const uint64_t width = buffer->elements ? buffer->bytes / buffer->elements : 0;
-   if (!run->options.asked || !region->read_only || width * buffer->elements != buffer->bytes || !width ||
-       width > 16 || (width & (width - 1)))
-      return;
-   region->asked = run->options.asked[region->buffer];
-   region->element = (uint32_t)width;
+/* Which elements of inputs are asked for in the block that begins: where elements are of whole bytes that divide a piece. */
+void machine_take_asked(machine_run_t *run) {
+   const uint32_t count = run->plan->buffer_count,
+                  group = (run->place & MOST_PLACES) % run->options.asked_groups;
+   for (uint32_t n = 0; n < count; n++) {
+      const rkb_plan_buffer_t *buffer = &run->plan->buffers[n];
+      const rkb_machine_asked_t *asked = &run->options.asked[(size_t)group * count + n];
+      const uint64_t width = buffer->elements ? buffer->bytes / buffer->elements : 0;
+      machine_region_t *region = &run->regions[n];
+      const bool divides =
+         width && width <= 16 && (width & (width - 1)) == 0 && width * buffer->elements == buffer->bytes;
+      region->asked = asked->runs && region->read_only && divides ? asked : NULL;
+      region->asked_from = 0;
+      region->element = (uint32_t)width;
+   }
 }
 
 /* Lays out the regions: buffers first, so that a buffer's number in the plan is its region's; then the
@@ -126,7 +132,6 @@ bool machine_lay_out(machine_run_t *run) {
                            buffer->fill == RKB_FILL_VALUE || (n < 64 && run->options.given >> n & 1);
          if (!machine_pack(run, region))
             return false;
-         take_asked(run, region);
       }
       if (!region->read_only && !run->options.counts_only) {
          region->defined = run->options.fetch ? rkb_machine_sparse(buffer->bytes + 1, &run->huge_left)
@@ -280,6 +285,7 @@ bool machine_begin_buffers(machine_run_t *run, const rkb_machine_buffer_t *buffe
       region->undefined_store = 0;
       if (!region->defined)
          continue;
+      region->blank = region->met && !region->fetched && !buffers[n].defined;
       if (buffers[n].defined || !run->options.fetch)
          memset(region->defined, buffers[n].defined, region->bytes);
       region->taint = buffer->role == RKB_INOUT ? machine_buffer_taint(n) : 0;

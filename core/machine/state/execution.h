@@ -90,6 +90,7 @@ typedef struct machine_run {
    /* By launch, by place and buffer: what its blocks wrote; NULL where nothing is known. */
    rkb_machine_extent_t **extents;
    uint32_t *extent_places;                   /* by launch: how many places extents has */
+   struct machine_stored_runs *stored_runs;   /* memory/stored_runs.h; NULL: nobody asks */
    struct machine_stored_bytes *block_stores; /* what the block that runs has stored */
    struct machine_pattern *patterns;          /* by launch (partial_launches.c) */
    uint32_t block_store_count, block_store_room;
@@ -246,6 +247,7 @@ void machine_barriers_stuck(machine_block_t *block);
 void machine_barrier_bypassed(machine_block_t *block, uint32_t rank, uint32_t barrier);
 /* regions.c */
 bool machine_lay_out(machine_run_t *run); /* false when there is no memory for it */
+void machine_take_asked(machine_run_t *run); /* before a block; with options.asked */
 void machine_regions_free(machine_run_t *run);
 bool machine_has_sparse(const machine_run_t *run); /* whether any variable is sparse */
 /* Makes a region's race records.  Without memory it makes none, stops the run and returns false. */

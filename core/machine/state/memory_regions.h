@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "machine/machine.h"
+
 typedef struct machine_run machine_run_t;
 
 /* Addresses.  A buffer's base is the origin plus place << 36, plus a multiple of its alignment below 2^34: an odd one in half of all
@@ -42,11 +44,12 @@ typedef struct machine_region {
     * its own place (packed_inputs.c). */
    uint32_t *places;
    uint64_t packed;             /* number of pieces that have a place */
-   /* Of an input: a bit for each element whose values are asked for; NULL: all are (maps/tensor_maps.c). */
-   const uint64_t *asked;
+   /* Of an input: the elements whose values are asked for in the block that runs; NULL: all are (maps/tensor_maps.c). */
+   const rkb_machine_asked_t *asked;
    uint32_t element;            /* bytes of one, where asked is there */
    bool read_only;              /* a tensor of role in, or .const */
    bool fetched;                /* an input, whose pieces are made when they are first met */
+   bool blank;                  /* no byte of a piece that was not met holds a value */
    bool constant;               /* .const variable */
    bool sparse;                 /* a large variable, whose zeros are mapped when they are first met */
    uint32_t buffer;             /* plan buffer, or UINT32_MAX for a module variable */
@@ -55,6 +58,7 @@ typedef struct machine_region {
     * needed. */
    uint32_t *read_only_path;
    uint32_t read_only_launch; /* the last launch that read through it */
+   uint32_t asked_from;       /* the first run of asked that the last row of a tile came to */
    double *shadow;            /* one for each 4 bytes; NULL until needed */
    uint64_t taint;            /* of all its bytes together */
    uint32_t undefined_store;  /* 1 + index of the finding kept for the first undefined store */
@@ -103,6 +107,11 @@ void machine_dense(void *memory, uint64_t bytes);
 /* Whether a piece of a region that is made on demand was met. */
 static inline bool machine_is_met(const machine_region_t *region, uint64_t piece) {
    return region->met[piece >> 3] >> (piece & 7) & 1;
+}
+/* Whether the bytes, which need not lie in one piece, are known to hold no value, without a look at each. */
+static inline bool machine_is_blank(const machine_region_t *region, uint64_t offset, uint64_t bytes) {
+   return region->blank && !machine_is_met(region, offset >> PIECE_SHIFT) &&
+          !machine_is_met(region, (offset + bytes - 1) >> PIECE_SHIFT) && bytes <= 1u << PIECE_SHIFT;
 }
 /* The first piece, from this one on, that was met; the number of pieces when there is none.  A sample of
  * blocks meets few pieces of a region of gigabytes. */

@@ -164,6 +164,7 @@ int sample_execute_counting(struct sample *s, rkb_machine_options_t *options, rk
    own.counted = blocks;
    own.counted_instructions = SAMPLE_INSTRUCTIONS;
    own.no_values = !values;
+   own.stored_runs = held;
    own.checks |= values && is_on_own_family(s) ? 0 : RKB_MACHINE_TAINT;
    int status = RKB_OK;
    if (values || held || sample_outputs_depend(s)) {
