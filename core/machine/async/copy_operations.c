@@ -85,7 +85,7 @@ static void complete(machine_warp_t *warp, copy_t *slot, uint32_t lane) {
       machine_copies_mark(block, to, slot->bytes, warp->first_thread + lane + 1);
    else
       machine_shared_copied(warp, lane, to, slot->bytes);
-   if (warp->run->other_side.looks) /* the line that started it says more than that of the wait */
+   if (warp->run->keeps_lines) /* the line that started it says more than that of the wait */
       machine_other_side_note(warp, lane, to, slot->bytes, true, slot->pc);
    if (slot->from_bytes[lane])
       machine_global_access(warp, lane, slot->region, slot->from[lane], slot->from_bytes[lane], NULL, false,

@@ -40,9 +40,9 @@ static void find(const machine_warp_t *warp, rkb_machine_finding_t *finding,
                  const machine_other_side_t *wanted, uint32_t thread, bool wrote) {
    const machine_block_t *block = warp->block;
    machine_other_side_t *other = &warp->run->other_side;
-   if (!other->looks && !other->wanted && finding->standing == RKB_MACHINE_REJECT)
+   if (!warp->run->keeps_lines && !other->wanted && finding->standing == RKB_MACHINE_REJECT)
       *other = *wanted;
-   if (!other->looks || other->launch != wanted->launch || other->block != wanted->block ||
+   if (!warp->run->keeps_lines || other->launch != wanted->launch || other->block != wanted->block ||
        thread >= other->threads || !other->last[2 * thread + wrote])
       return;
    machine_find_other_at(finding, block, thread, other->last[2 * thread + wrote] - 1, finding->order);
@@ -101,4 +101,5 @@ void machine_other_side_begin(machine_run_t *run) {
 void machine_other_side_free(machine_run_t *run) {
    free(run->other_side.last);
    run->other_side = (machine_other_side_t){0};
+   run->keeps_lines = false;
 }

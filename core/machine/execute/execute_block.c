@@ -116,7 +116,7 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
    /* Only the records of clocks tell which lanes read, and a finding about volatile code of one warp names
     * them. */
    const bool clocks = run->races && (program->warp_sync || program->named_barriers ||
-                                      program->volatile_shared || follows || run->other_side.looks);
+                                      program->volatile_shared || follows || run->keeps_lines);
    const uint32_t shift = clocks && !program->narrow_shared ? 4
                           : program->shared_granule == 1    ? 0
                           : program->shared_granule == 2    ? 1

@@ -36,7 +36,7 @@ static void watched(machine_warp_t *warp, const machine_instruction_t *i, uint32
       if (!(mask & warp->alive & warp->defined[i->ai] & 1u << l) || address >= watch->end ||
           address + bytes <= watch->first)
          continue;
-      if (warp->run->other_side.looks) {
+      if (warp->run->keeps_lines) {
          machine_other_side_note_global(warp, l, address, bytes, !loads_alone(warp, i));
          continue;
       }
@@ -77,7 +77,7 @@ static bool exchange(machine_run_t *run, uint32_t launch) {
    for (uint32_t n = 0; n < launch && !copy; n++)
       if (run->watch->programs[n] == program)
          copy = run->programs[n];
-   copy = copy ? copy : copy_watched(program, run->other_side.looks);
+   copy = copy ? copy : copy_watched(program, run->keeps_lines);
    if (!copy)
       return false;
    run->watch->programs[launch] = program;
@@ -150,20 +150,20 @@ bool rkb_machine_watched(const rkb_machine_t *machine, rkb_machine_finding_t *wr
 bool rkb_machine_seek_other(rkb_machine_t *machine) {
    machine_run_t *run = &machine->run;
    machine_other_side_t *other = &run->other_side;
-   if (other->wanted && !other->looks && !run->options.fetch)
+   if (other->wanted && !run->keeps_lines && !run->options.fetch)
       other->last = calloc(2 * (size_t)other->threads, sizeof *other->last);
    other->wanted = false;
-   other->looks = other->last != NULL;
-   if (other->looks && other->global && !watch_addresses(machine, other->first, other->end))
+   run->keeps_lines = other->last != NULL;
+   if (run->keeps_lines && other->global && !watch_addresses(machine, other->first, other->end))
       machine_other_side_free(run);
-   if (other->looks)
+   if (run->keeps_lines)
       run->pool_program = NULL; /* the block's memory gets clocks */
-   return other->looks;
+   return run->keeps_lines;
 }
 
 void machine_other_side_end(rkb_machine_t *machine) {
    machine_run_t *run = &machine->run;
-   if (!run->other_side.looks)
+   if (!run->keeps_lines)
       return;
    if (run->other_side.global)
       rkb_machine_unwatch(machine);

@@ -169,7 +169,7 @@ void machine_shared_record(machine_warp_t *warp, uint32_t lane, uint32_t offset,
                            const void *value, bool store, bool atomic) {
    machine_block_t *block = warp->block;
    warp->run->work.burden += LANE_BURDEN;
-   if (warp->run->other_side.looks)
+   if (warp->run->keeps_lines)
       machine_other_side_note(warp, lane, offset, bytes, store, warp->pc);
    for (uint32_t granule = offset >> block->shared_shift;
         granule <= (offset + bytes - 1) >> block->shared_shift; granule++) {
@@ -277,7 +277,7 @@ static void record_global(machine_warp_t *warp, uint32_t lane, machine_region_t 
                           uint32_t bytes, const void *value, bool store, uint64_t me) {
    const uint32_t shift = warp->block->launch->global_shift;
    warp->run->work.burden += LANE_BURDEN;
-   if (warp->run->other_side.looks)
+   if (warp->run->keeps_lines)
       machine_other_side_note_global(warp, lane, region->base + offset, bytes, store);
    for (uint64_t granule = offset >> shift; granule <= (offset + bytes - 1) >> shift; granule++)
       global_granule(warp, lane, region, granule, offset, bytes, value, store, me);

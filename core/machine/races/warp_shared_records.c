@@ -23,7 +23,7 @@ typedef struct row {
 
 bool machine_shared_rows(const machine_block_t *block) {
    return block->races == RACES_CLOCKS && !block->copies && !block->launch->program->asynchronous &&
-          !block->run->other_side.looks;
+          !block->run->keeps_lines;
 }
 
 /* Finds the row that the lanes share; false when they know different things. */

@@ -28,7 +28,6 @@ typedef struct machine_bypass {
 /* The other side of a race, which records of races name without its line (clocks/other_side.h). */
 typedef struct machine_other_side {
    bool wanted; /* the run was rejected for such a race, and the line is not known */
-   bool looks;  /* this run keeps the lines */
    bool global; /* the bytes are addresses; else offsets in the shared memory of the block */
    uint32_t launch;
    uint64_t block; /* of the other side: its number in the launch */
@@ -66,6 +65,7 @@ typedef struct machine_run {
    rkb_machine_finding_t *kept;
    uint32_t kept_count, kept_room;
    bool stop; /* something decisive was found; the run ends at the next instruction boundary */
+   bool keeps_lines; /* of accesses, for other_side */
    bool out_of_memory;
    /* Results */
    rkb_machine_report_t report;
