@@ -154,7 +154,7 @@ static void note_own_completion(machine_warp_t *warp, uint32_t lane, const machi
    const machine_block_t *block = warp->block;
    if (!block->operations || copied)
       return;
-   const machine_knowledge_t *knowledge = block->clocks->knowledge;
+   const machine_vector_clocks_t *knowledge = block->clocks->knowledge;
    warp->run->work.burden += knowledge->threads / THREADS_OF_WORK;
    for (uint32_t t = 0; t < knowledge->threads; t++)
       if (!machine_knows(knowledge, warp->first_thread + lane, t, mbarrier->completed[t]))
@@ -189,7 +189,7 @@ static void arrive(machine_warp_t *warp, uint32_t lane, uint32_t offset, const a
       return;
    }
    if (block->operations && !how->relaxed)
-      machine_knowledge_release(warp, 1u << lane, mbarrier->arriving);
+      machine_vector_clocks_release(warp, 1u << lane, mbarrier->arriving);
    mbarrier->pending -= how->count;
    mbarrier->expected -= how->drops ? how->count : 0;
    uint8_t *arrived = &mbarrier->arrived[warp->first_thread + lane];
@@ -216,7 +216,7 @@ static void arrive_after_copies(machine_warp_t *warp, uint32_t lane, uint32_t of
    if (counts)
       arrive(warp, lane, offset, &(arrival_t){.count = 1}, &state);
    else if (warp->block->operations) /* one more arrival is pending until then, so the count does not change */
-      machine_knowledge_release(warp, 1u << lane, mbarrier->arriving);
+      machine_vector_clocks_release(warp, 1u << lane, mbarrier->arriving);
 }
 
 static void expect(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes, bool completes) {

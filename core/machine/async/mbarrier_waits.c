@@ -121,7 +121,7 @@ static void pass(machine_warp_t *warp, const machine_instruction_t *i, const gro
    if (!warp->block->operations || !right_phase(warp, i, group) || group->awaited == mbarrier->first)
       return;
    if (!(i->flags & FLAG_RELAXED))
-      machine_knowledge_acquire(warp, group->lanes, mbarrier->completed);
+      machine_vector_clocks_acquire(warp, group->lanes, mbarrier->completed);
    machine_actor_observed(warp, group->lanes, mbarrier->actor, group->awaited);
 }
 

@@ -21,7 +21,8 @@ machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t
    clocks->barrier = clocks->warp + (size_t)warps * warps;
    clocks->arrived = clocks->barrier + rows;
    clocks->before = clocks->arrived + rows;
-   clocks->knowledge = machine_knowledge_new(run, warps * LANES, barriers, asynchronous ? MOST_ACTORS : 0);
+   clocks->knowledge =
+      machine_vector_clocks_new(run, warps * LANES, barriers, asynchronous ? MOST_ACTORS : 0);
    if (!clocks->knowledge) {
       machine_clocks_free(run, clocks);
       return NULL;
@@ -32,7 +33,7 @@ machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t
 void machine_clocks_free(machine_run_t *run, machine_clocks_t *clocks) {
    if (!clocks)
       return;
-   machine_knowledge_free(run, clocks->knowledge);
+   machine_vector_clocks_free(run, clocks->knowledge);
    machine_release(run, clocks, clocks->bytes);
 }
 
@@ -48,7 +49,7 @@ void machine_clocks_reset(machine_clocks_t *clocks, uint32_t time) {
 }
 
 void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes) {
-   machine_knowledge_warp_sync(warp, lanes, machine_tick(warp->block));
+   machine_vector_clocks_warp_sync(warp, lanes, machine_tick(warp->block));
 }
 
 /* A whole warp arrives at a barrier, so its lanes are also ordered among each other.  The warp's clock is the
@@ -63,7 +64,7 @@ void machine_clocks_arrive(machine_block_t *block, uint32_t warp, uint32_t barri
       joined[w] = own[w] > joined[w] ? own[w] : joined[w];
    own[warp] = machine_tick(block);
    machine_clocks_warp_sync(&block->warps[warp], block->warps[warp].alive);
-   machine_knowledge_arrive(block, warp, barrier);
+   machine_vector_clocks_arrive(block, warp, barrier);
 }
 
 static void leave(machine_block_t *block, uint32_t warp, uint32_t barrier) {
@@ -79,7 +80,7 @@ void machine_clocks_leave(machine_block_t *block, uint32_t first, uint32_t warps
    for (uint32_t left = warps; left; left &= left - 1)
       leave(block, first + (uint32_t)__builtin_ctz(left), barrier);
    if (warps)
-      machine_knowledge_leave(block, first, warps, barrier);
+      machine_vector_clocks_leave(block, first, warps, barrier);
 }
 
 void machine_clocks_complete(machine_block_t *block, uint32_t barrier) {
@@ -88,7 +89,7 @@ void machine_clocks_complete(machine_block_t *block, uint32_t barrier) {
    memcpy(clocks->before + row, clocks->arrived + row, bytes);
    memset(clocks->arrived + row, 0, bytes);
    memset(clocks->barrier + row, 0, bytes);
-   machine_knowledge_complete(block, barrier);
+   machine_vector_clocks_complete(block, barrier);
 }
 
 /* Whether a warp knows, through mbarriers too, of another warp's arrival at that time. */
@@ -109,7 +110,7 @@ uint32_t machine_clocks_missing(const machine_block_t *block, uint32_t warp, uin
 }
 
 /* Whether a thread knows what all other threads did up to a time. */
-static bool knows_all(const machine_knowledge_t *knowledge, uint32_t me, uint32_t time) {
+static bool knows_all(const machine_vector_clocks_t *knowledge, uint32_t me, uint32_t time) {
    for (uint32_t t = 0; t < knowledge->threads; t++)
       if (!machine_knows(knowledge, me, t, time))
          return false;
@@ -117,7 +118,7 @@ static bool knows_all(const machine_knowledge_t *knowledge, uint32_t me, uint32_
 }
 
 bool machine_clocks_ordered_time(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t time) {
-   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
    return thread == PTX_NONE ? knows_all(knowledge, warp->first_thread + lane, time)
                              : machine_knows(knowledge, warp->first_thread + lane, thread, time);
 }

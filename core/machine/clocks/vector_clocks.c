@@ -6,15 +6,15 @@
 
 #define MOST_ROWS 2048u /* with a row of its own for each thread, a cluster of 8,192 would need 600 MB */
 
-machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads, uint32_t barriers,
-                                           uint32_t most_actors) {
+machine_vector_clocks_t *machine_vector_clocks_new(machine_run_t *run, uint32_t threads, uint32_t barriers,
+                                                   uint32_t most_actors) {
    const size_t width = most_actors ? 2 * ((size_t)threads + most_actors) : threads,
                 room = threads < MOST_ROWS ? threads : MOST_ROWS, rows = (room + 1) * width,
                 cleared =
-                   sizeof(machine_knowledge_t) +
+                   sizeof(machine_vector_clocks_t) +
                    (barriers * width + 2 * (size_t)threads + threads + 1 + barriers) * sizeof(uint32_t),
                 bytes = cleared + rows * sizeof(uint32_t);
-   machine_knowledge_t *knowledge = machine_alloc_uncleared(run, bytes);
+   machine_vector_clocks_t *knowledge = machine_alloc_uncleared(run, bytes);
    if (!knowledge)
       return NULL;
    memset(knowledge, 0, cleared); /* whoever takes a row sets all of its words */
@@ -33,20 +33,20 @@ machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads,
    return knowledge;
 }
 
-void machine_knowledge_free(machine_run_t *run, machine_knowledge_t *knowledge) {
+void machine_vector_clocks_free(machine_run_t *run, machine_vector_clocks_t *knowledge) {
    if (knowledge)
       machine_release(run, knowledge, knowledge->bytes);
 }
 
-static void forget_arrivals(machine_knowledge_t *knowledge, uint32_t barrier) {
+static void forget_arrivals(machine_vector_clocks_t *knowledge, uint32_t barrier) {
    if (knowledge->arrived[barrier])
       memset(knowledge->named + (size_t)barrier * knowledge->width, 0,
-             machine_knowledge_used(knowledge) * sizeof(uint32_t));
+             machine_vector_clocks_used(knowledge) * sizeof(uint32_t));
    knowledge->arrived[barrier] = 0;
 }
 
-void machine_knowledge_begin(machine_knowledge_t *knowledge) {
-   const size_t used = machine_knowledge_used(knowledge) * sizeof(uint32_t);
+void machine_vector_clocks_begin(machine_vector_clocks_t *knowledge) {
+   const size_t used = machine_vector_clocks_used(knowledge) * sizeof(uint32_t);
    memset(knowledge->of, 0, knowledge->threads * sizeof(uint32_t));
    memset(knowledge->own_fenced, 0, knowledge->threads * sizeof(uint32_t));
    memset(knowledge->sharers, 0, (knowledge->threads + 1) * sizeof(uint32_t));
@@ -57,14 +57,14 @@ void machine_knowledge_begin(machine_knowledge_t *knowledge) {
    knowledge->actors = 0;
 }
 
-static uint32_t *row_at(const machine_knowledge_t *knowledge, uint32_t number) {
+static uint32_t *row_at(const machine_vector_clocks_t *knowledge, uint32_t number) {
    return knowledge->rows + (size_t)number * knowledge->width;
 }
 
-uint32_t machine_knowledge_actor(machine_knowledge_t *knowledge) {
+uint32_t machine_vector_clocks_actor(machine_vector_clocks_t *knowledge) {
    if (knowledge->actors == knowledge->most_actors)
       return PTX_NONE;
-   const uint32_t column = machine_knowledge_used(knowledge);
+   const uint32_t column = machine_vector_clocks_used(knowledge);
    for (uint32_t number = 0; number <= knowledge->threads; number++)
       if (knowledge->sharers[number])
          memset(row_at(knowledge, number) + column, 0, 2 * sizeof(uint32_t));
@@ -110,7 +110,7 @@ static void join(uint32_t *restrict to, const uint32_t *restrict from, uint32_t 
 /* The number of a row that no thread has.  The row may hold words from before, so the caller sets all of
  * them.  Where each thread of a large block has a row of its own, the search looks at all of these. */
 static uint32_t free_row(const machine_warp_t *warp) {
-   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
    uint32_t number = 0;
    while (number < knowledge->room && knowledge->sharers[number])
       number++;
@@ -136,7 +136,7 @@ static uint32_t take_sharers(const machine_warp_t *warp, uint32_t lanes, uint32_
 }
 
 static void give_row(machine_warp_t *warp, uint32_t lanes, uint32_t number) {
-   machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
    for (uint32_t left = lanes; left; left &= left - 1) {
       uint32_t *of = &knowledge->of[warp->first_thread + (uint32_t)__builtin_ctz(left)];
       knowledge->sharers[*of]--;
@@ -147,20 +147,20 @@ static void give_row(machine_warp_t *warp, uint32_t lanes, uint32_t number) {
 
 /* Gives lanes that share a row a row of their own, which they may then change. */
 static uint32_t *own_row(machine_warp_t *warp, uint32_t lanes, uint32_t number) {
-   machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
    if (knowledge->sharers[number] == (uint32_t)__builtin_popcount(lanes))
       return row_at(knowledge, number);
    const uint32_t made = free_row(warp);
    memcpy(row_at(knowledge, made), row_at(knowledge, number),
-          machine_knowledge_used(knowledge) * sizeof(uint32_t));
-   count_words(warp, machine_knowledge_used(knowledge));
+          machine_vector_clocks_used(knowledge) * sizeof(uint32_t));
+   count_words(warp, machine_vector_clocks_used(knowledge));
    give_row(warp, lanes, made);
    return row_at(knowledge, made);
 }
 
 /* Joins into a row what the lanes themselves did up to a time, and up to where they fenced it. */
 static void note_own(const machine_warp_t *warp, uint32_t lanes, uint32_t time, uint32_t *to) {
-   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
    const uint32_t threads = knowledge->threads;
    for (uint32_t left = lanes; left; left &= left - 1) {
       const uint32_t thread = warp->first_thread + (uint32_t)__builtin_ctz(left),
@@ -174,12 +174,12 @@ static void note_own(const machine_warp_t *warp, uint32_t lanes, uint32_t time, 
 /* Joins into a row what the lanes know, what they themselves did up to a time, and up to where they fenced
  * it. */
 static void join_lanes(const machine_warp_t *warp, uint32_t lanes, uint32_t time, uint32_t *to) {
-   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
    uint32_t number, same;
    for (uint32_t left = lanes; left;) {
       left = take_sharers(warp, left, &number, &same);
-      join(to, row_at(knowledge, number), machine_knowledge_used(knowledge));
-      count_words(warp, machine_knowledge_used(knowledge));
+      join(to, row_at(knowledge, number), machine_vector_clocks_used(knowledge));
+      count_words(warp, machine_vector_clocks_used(knowledge));
    }
    note_own(warp, lanes, time, to);
 }
@@ -189,8 +189,8 @@ static void set_clocks(machine_warp_t *warp, uint32_t lanes, uint32_t clock) {
       warp->block->clocks->own[warp->first_thread + (uint32_t)__builtin_ctz(left)] = clock;
 }
 
-void machine_knowledge_warp_sync(machine_warp_t *warp, uint32_t lanes, uint32_t now) {
-   machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+void machine_vector_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes, uint32_t now) {
+   machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
    if (!lanes)
       return;
    uint32_t number, same;
@@ -200,15 +200,15 @@ void machine_knowledge_warp_sync(machine_warp_t *warp, uint32_t lanes, uint32_t 
       return;
    }
    const uint32_t made = free_row(warp);
-   memset(row_at(knowledge, made), 0, machine_knowledge_used(knowledge) * sizeof(uint32_t));
+   memset(row_at(knowledge, made), 0, machine_vector_clocks_used(knowledge) * sizeof(uint32_t));
    join_lanes(warp, lanes, now - 1, row_at(knowledge, made));
    give_row(warp, lanes, made);
 }
 
 /* The warp arrived whole and its lanes have exchanged what they know, so one lane's row stands for all of
  * them. */
-void machine_knowledge_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier) {
-   machine_knowledge_t *knowledge = block->clocks->knowledge;
+void machine_vector_clocks_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier) {
+   machine_vector_clocks_t *knowledge = block->clocks->knowledge;
    machine_warp_t *who = &block->warps[warp];
    uint32_t *phase = knowledge->named + (size_t)barrier * knowledge->width;
    knowledge->arrived[barrier] = 1;
@@ -219,25 +219,25 @@ void machine_knowledge_arrive(machine_block_t *block, uint32_t warp, uint32_t ba
 }
 
 /* The barrier's row has what all who arrived know.  The warps that waited share a copy of it from now on. */
-void machine_knowledge_leave(machine_block_t *block, uint32_t first, uint32_t warps, uint32_t barrier) {
-   const machine_knowledge_t *knowledge = block->clocks->knowledge;
+void machine_vector_clocks_leave(machine_block_t *block, uint32_t first, uint32_t warps, uint32_t barrier) {
+   const machine_vector_clocks_t *knowledge = block->clocks->knowledge;
    const uint32_t made = free_row(block->warps);
    memcpy(row_at(knowledge, made), knowledge->named + (size_t)barrier * knowledge->width,
-          machine_knowledge_used(knowledge) * sizeof(uint32_t));
+          machine_vector_clocks_used(knowledge) * sizeof(uint32_t));
    for (uint32_t left = warps; left; left &= left - 1) {
       machine_warp_t *warp = &block->warps[first + (uint32_t)__builtin_ctz(left)];
       give_row(warp, warp->alive, made);
    }
 }
 
-void machine_knowledge_complete(machine_block_t *block, uint32_t barrier) {
+void machine_vector_clocks_complete(machine_block_t *block, uint32_t barrier) {
    forget_arrivals(block->clocks->knowledge, barrier);
 }
 
 /* After this, every thread knows what any thread knew, and everything that was done before. */
-void machine_knowledge_barrier(machine_block_t *block) {
-   machine_knowledge_t *knowledge = block->clocks->knowledge;
-   const uint32_t threads = knowledge->threads, used = machine_knowledge_used(knowledge),
+void machine_vector_clocks_barrier(machine_block_t *block) {
+   machine_vector_clocks_t *knowledge = block->clocks->knowledge;
+   const uint32_t threads = knowledge->threads, used = machine_vector_clocks_used(knowledge),
                   made = free_row(block->warps), now = block->time;
    uint32_t *joined = row_at(knowledge, made);
    /* All threads get the newest clock, so only the words behind the clocks are joined. */
@@ -261,7 +261,7 @@ void machine_knowledge_barrier(machine_block_t *block) {
 
 /* Mbarriers and fences ------------------------------------------------------------------------------------------------- */
 
-void machine_knowledge_release(machine_warp_t *warp, uint32_t lanes, uint32_t *row) {
+void machine_vector_clocks_release(machine_warp_t *warp, uint32_t lanes, uint32_t *row) {
    join_lanes(warp, lanes, warp->block->time, row);
    set_clocks(warp, lanes, machine_tick(warp->block));
 }
@@ -286,9 +286,9 @@ static bool has_all(const uint32_t *row, const uint32_t *from, uint32_t words) {
    return n == words;
 }
 
-void machine_knowledge_acquire(machine_warp_t *warp, uint32_t lanes, const uint32_t *row) {
-   machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
-   const uint32_t used = machine_knowledge_used(knowledge);
+void machine_vector_clocks_acquire(machine_warp_t *warp, uint32_t lanes, const uint32_t *row) {
+   machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
+   const uint32_t used = machine_vector_clocks_used(knowledge);
    uint32_t number, same;
    for (uint32_t left = lanes; left;) {
       left = take_sharers(warp, left, &number, &same);
@@ -298,8 +298,8 @@ void machine_knowledge_acquire(machine_warp_t *warp, uint32_t lanes, const uint3
    }
 }
 
-void machine_knowledge_fence(machine_warp_t *warp, uint32_t lanes) {
-   machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+void machine_vector_clocks_fence(machine_warp_t *warp, uint32_t lanes) {
+   machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
    const uint32_t threads = knowledge->threads, then = warp->block->time, now = machine_tick(warp->block);
    uint32_t number, same;
    for (uint32_t left = knowledge->most_actors ? lanes : 0; left;) {
@@ -316,8 +316,8 @@ void machine_knowledge_fence(machine_warp_t *warp, uint32_t lanes) {
    set_clocks(warp, lanes, now);
 }
 
-void machine_knowledge_note(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count) {
-   machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+void machine_vector_clocks_note(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count) {
+   machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
    const size_t column = 2 * ((size_t)knowledge->threads + actor);
    uint32_t number, same;
    for (uint32_t left = lanes; left;) {
@@ -331,9 +331,9 @@ void machine_knowledge_note(machine_warp_t *warp, uint32_t lanes, uint32_t actor
    }
 }
 
-void machine_knowledge_carry(const machine_warp_t *warp, uint32_t lane, uint32_t *row) {
-   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
-   const uint32_t *own = machine_knowledge_row(knowledge, warp->first_thread + lane);
-   for (uint32_t n = 2 * knowledge->threads + 1; n < machine_knowledge_used(knowledge); n += 2)
+void machine_vector_clocks_carry(const machine_warp_t *warp, uint32_t lane, uint32_t *row) {
+   const machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
+   const uint32_t *own = machine_vector_clocks_row(knowledge, warp->first_thread + lane);
+   for (uint32_t n = 2 * knowledge->threads + 1; n < machine_vector_clocks_used(knowledge); n += 2)
       row[n] = own[n] > row[n] ? own[n] : row[n];
 }

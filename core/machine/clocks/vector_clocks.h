@@ -37,70 +37,71 @@ typedef struct machine_knowledge {
    uint32_t *named;
    uint32_t *arrived; /* [barriers]: whether any thread arrived; if not, the words of its row are 0 */
    size_t bytes;
-} machine_knowledge_t;
+} machine_vector_clocks_t;
 
 /* NULL when memory ran out. */
-machine_knowledge_t *machine_knowledge_new(machine_run_t *run, uint32_t threads, uint32_t barriers,
-                                           uint32_t most_actors);
-void machine_knowledge_free(machine_run_t *run, machine_knowledge_t *knowledge);
-void machine_knowledge_begin(machine_knowledge_t *knowledge); /* a block starts */
+machine_vector_clocks_t *machine_vector_clocks_new(machine_run_t *run, uint32_t threads, uint32_t barriers,
+                                                   uint32_t most_actors);
+void machine_vector_clocks_free(machine_run_t *run, machine_vector_clocks_t *knowledge);
+void machine_vector_clocks_begin(machine_vector_clocks_t *knowledge); /* a block starts */
 /* A new actor's number, or PTX_NONE when there are too many. */
-uint32_t machine_knowledge_actor(machine_knowledge_t *knowledge);
+uint32_t machine_vector_clocks_actor(machine_vector_clocks_t *knowledge);
 
 /* Sets the clock of the lanes and exchanges all that they know. */
-void machine_knowledge_warp_sync(machine_warp_t *warp, uint32_t lanes, uint32_t now);
+void machine_vector_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes, uint32_t now);
 /* A named barrier of some warps (clocks.c): a warp arrives. */
-void machine_knowledge_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier);
+void machine_vector_clocks_arrive(machine_block_t *block, uint32_t warp, uint32_t barrier);
 /* The warps that waited go on: a bit for each, from warp `first` on. */
-void machine_knowledge_leave(machine_block_t *block, uint32_t first, uint32_t warps, uint32_t barrier);
-void machine_knowledge_complete(machine_block_t *block, uint32_t barrier);
+void machine_vector_clocks_leave(machine_block_t *block, uint32_t first, uint32_t warps, uint32_t barrier);
+void machine_vector_clocks_complete(machine_block_t *block, uint32_t barrier);
 /* A barrier of the whole block completes. */
-void machine_knowledge_barrier(machine_block_t *block);
+void machine_vector_clocks_barrier(machine_block_t *block);
 
 /* Release: joins what the lanes know and did so far into a row of width words.  Their later operations are not in it.  Acquire: joins such
  * a row into what the lanes know. */
-void machine_knowledge_release(machine_warp_t *warp, uint32_t lanes, uint32_t *row);
-void machine_knowledge_acquire(machine_warp_t *warp, uint32_t lanes, const uint32_t *row);
+void machine_vector_clocks_release(machine_warp_t *warp, uint32_t lanes, uint32_t *row);
+void machine_vector_clocks_acquire(machine_warp_t *warp, uint32_t lanes, const uint32_t *row);
 /* fence.proxy.async: from now on the async proxy sees what the lanes know. */
-void machine_knowledge_fence(machine_warp_t *warp, uint32_t lanes);
+void machine_vector_clocks_fence(machine_warp_t *warp, uint32_t lanes);
 /* Joins into a row which phases and groups the lane knows to be done.  The end of a copy that the lane starts
  * passes this on. */
-void machine_knowledge_carry(const machine_warp_t *warp, uint32_t lane, uint32_t *row);
+void machine_vector_clocks_carry(const machine_warp_t *warp, uint32_t lane, uint32_t *row);
 /* Notes that the lanes know so many of an actor's phases or groups to be done. */
-void machine_knowledge_note(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count);
+void machine_vector_clocks_note(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count);
 
 /* A thread's row: what it knows of the other threads. */
-static inline const uint32_t *machine_knowledge_row(const machine_knowledge_t *knowledge, uint32_t thread) {
+static inline const uint32_t *machine_vector_clocks_row(const machine_vector_clocks_t *knowledge,
+                                                        uint32_t thread) {
    return knowledge->rows + (size_t)knowledge->of[thread] * knowledge->width;
 }
 
-static inline uint32_t machine_knowledge_used(const machine_knowledge_t *knowledge) {
+static inline uint32_t machine_vector_clocks_used(const machine_vector_clocks_t *knowledge) {
    return knowledge->most_actors ? 2 * (knowledge->threads + knowledge->actors) : knowledge->threads;
 }
 
 /* Whether a thread knows what another thread did at a clock of that other thread. */
-static inline bool machine_knows(const machine_knowledge_t *knowledge, uint32_t thread, uint32_t other,
+static inline bool machine_knows(const machine_vector_clocks_t *knowledge, uint32_t thread, uint32_t other,
                                  uint32_t clock) {
-   return thread == other || machine_knowledge_row(knowledge, thread)[other] >= clock;
+   return thread == other || machine_vector_clocks_row(knowledge, thread)[other] >= clock;
 }
 
 /* The same, with a proxy fence on the way. */
-static inline bool machine_knows_fenced(const machine_knowledge_t *knowledge, uint32_t thread, uint32_t other,
-                                        uint32_t clock) {
-   return machine_knowledge_row(knowledge, thread)[knowledge->threads + other] >= clock ||
+static inline bool machine_knows_fenced(const machine_vector_clocks_t *knowledge, uint32_t thread,
+                                        uint32_t other, uint32_t clock) {
+   return machine_vector_clocks_row(knowledge, thread)[knowledge->threads + other] >= clock ||
           (thread == other && knowledge->own_fenced[thread] >= clock);
 }
 
 /* How many of an actor's phases or groups a thread knows to be done, and whose writes it sees. */
-static inline uint32_t machine_known_count(const machine_knowledge_t *knowledge, uint32_t thread,
+static inline uint32_t machine_known_count(const machine_vector_clocks_t *knowledge, uint32_t thread,
                                            uint32_t actor) {
-   return machine_knowledge_row(knowledge, thread)[2 * (knowledge->threads + actor)];
+   return machine_vector_clocks_row(knowledge, thread)[2 * (knowledge->threads + actor)];
 }
 
 /* The same, whether it sees their writes or not. */
-static inline uint32_t machine_passed_count(const machine_knowledge_t *knowledge, uint32_t thread,
+static inline uint32_t machine_passed_count(const machine_vector_clocks_t *knowledge, uint32_t thread,
                                             uint32_t actor) {
-   return machine_knowledge_row(knowledge, thread)[2 * (knowledge->threads + actor) + 1];
+   return machine_vector_clocks_row(knowledge, thread)[2 * (knowledge->threads + actor) + 1];
 }
 
 #endif

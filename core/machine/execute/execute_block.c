@@ -279,7 +279,7 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
    if (block->clocks)
       machine_clocks_reset(block->clocks, block->time);
    if (block->clocks)
-      machine_knowledge_begin(block->clocks->knowledge);
+      machine_vector_clocks_begin(block->clocks->knowledge);
    for (uint32_t w = 0; w < block->warp_count; w++)
       start_warp(block, &block->warps[w]);
 }

@@ -71,7 +71,7 @@ void machine_cluster_arrive(machine_warp_t *warp, const machine_instruction_t *i
       barrier->pending--;
    }
    if (warp->block->operations && !(i->flags & FLAG_RELAXED))
-      machine_knowledge_release(warp, mask, barrier->arriving);
+      machine_vector_clocks_release(warp, mask, barrier->arriving);
    warp->run->changes++;
    advance(warp->block);
 }
@@ -94,7 +94,7 @@ bool machine_cluster_wait(machine_warp_t *warp, const machine_instruction_t *i, 
    for (uint32_t left = mask; left; left &= left - 1)
       barrier->arrived[warp->first_thread + (uint32_t)__builtin_ctz(left)] |= CLUSTER_WAITED;
    if (warp->block->operations)
-      machine_knowledge_acquire(warp, mask, barrier->completed);
+      machine_vector_clocks_acquire(warp, mask, barrier->completed);
    return true;
 }
 

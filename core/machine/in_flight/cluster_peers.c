@@ -45,7 +45,7 @@ static uint32_t threads_each(const machine_block_t *block) {
 static bool knows_begun(const machine_warp_t *warp, uint32_t lane, uint32_t rank) {
    const machine_block_t *block = warp->block;
    const uint32_t each = threads_each(block),
-                  *row = machine_knowledge_row(block->clocks->knowledge, warp->first_thread + lane);
+                  *row = machine_vector_clocks_row(block->clocks->knowledge, warp->first_thread + lane);
    for (uint32_t t = rank * each; t < (rank + 1) * each; t++)
       if (row[t])
          return true;

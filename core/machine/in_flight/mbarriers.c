@@ -119,7 +119,7 @@ bool machine_mbarrier_usable(machine_warp_t *warp, uint32_t lane, machine_mbarri
    }
    if (!block->operations)
       return true;
-   const machine_knowledge_t *knowledge = block->clocks->knowledge;
+   const machine_vector_clocks_t *knowledge = block->clocks->knowledge;
    const uint32_t me = warp->first_thread + lane;
    /* the next arrival at the cluster's barrier, even a relaxed one, passes on what fence.mbarrier_init
     * released */
@@ -240,8 +240,8 @@ bool machine_mbarrier_advance(machine_warp_t *warp, uint32_t lane, machine_mbarr
    mbarrier->completed = mbarrier->arriving;
    mbarrier->arriving = row;
    if (block->clocks) {
-      memset(row, 0, machine_knowledge_used(block->clocks->knowledge) * sizeof *row);
-      machine_count_bytes(block->run, machine_knowledge_used(block->clocks->knowledge) * sizeof *row);
+      memset(row, 0, machine_vector_clocks_used(block->clocks->knowledge) * sizeof *row);
+      machine_count_bytes(block->run, machine_vector_clocks_used(block->clocks->knowledge) * sizeof *row);
    }
    mbarrier->arrived_before = mbarrier->arrived;
    mbarrier->arrived = arrived;
@@ -271,7 +271,7 @@ void machine_mbarrier_copied(machine_warp_t *warp, uint32_t lane, machine_mbarri
                              uint32_t bytes) {
    machine_block_t *block = warp->block;
    if (block->operations)
-      machine_knowledge_carry(warp, lane, mbarrier->arriving);
+      machine_vector_clocks_carry(warp, lane, mbarrier->arriving);
    mbarrier->announced -= bytes;
    mbarrier->copies++;
    block->run->changes++;

@@ -72,7 +72,7 @@ static void stamp_pages(machine_operations_t *operations, uint32_t offset, uint3
 uint32_t machine_actor_new(machine_block_t *block) {
    if (!block->operations)
       return PTX_NONE;
-   const uint32_t actor = machine_knowledge_actor(block->clocks->knowledge);
+   const uint32_t actor = machine_vector_clocks_actor(block->clocks->knowledge);
    block->run->work.burden += block->clocks->knowledge->threads / 16; /* each thread's row gets a column */
    if (actor == PTX_NONE && !block->run->stop) {
       machine_find_launch(block->run, RKB_MACHINE_UNKNOWN, "limit.budget",
@@ -85,7 +85,7 @@ uint32_t machine_actor_new(machine_block_t *block) {
 
 void machine_actor_observed(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count) {
    if (actor != PTX_NONE && warp->block->operations)
-      machine_knowledge_note(warp, lanes, actor, count);
+      machine_vector_clocks_note(warp, lanes, actor, count);
 }
 
 bool machine_actor_known(const machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count) {
@@ -379,7 +379,7 @@ void machine_operation_owns(machine_block_t *block, uint32_t number, uint32_t of
 
 /* By actor: how many of its phases or groups some thread of the block of that rank knows to be done. */
 static void observed_by_anyone(const machine_block_t *block, uint32_t rank, uint32_t most[MOST_ACTORS]) {
-   const machine_knowledge_t *knowledge = block->clocks->knowledge;
+   const machine_vector_clocks_t *knowledge = block->clocks->knowledge;
    const uint32_t first = rank * block->cluster.warps * LANES;
    for (uint32_t actor = 0; actor < knowledge->actors; actor++)
       most[actor] = 0;

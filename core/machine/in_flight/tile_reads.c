@@ -31,9 +31,9 @@ static uint32_t least_clock(const uint32_t *clocks, uint32_t count, uint32_t lea
 
 /* For each thread, the clock up to which its writes were fenced for the lane, and so are ordered before the lane's access. */
 static uint32_t fenced_by_all(const machine_warp_t *warp, uint32_t lane) {
-   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
    const uint32_t me = warp->first_thread + lane,
-                  *row = machine_knowledge_row(knowledge, me) + knowledge->threads;
+                  *row = machine_vector_clocks_row(knowledge, me) + knowledge->threads;
    const uint32_t own = row[me] > knowledge->own_fenced[me] ? row[me] : knowledge->own_fenced[me];
    return least_clock(row + me + 1, knowledge->threads - me - 1, least_clock(row, me, own));
 }

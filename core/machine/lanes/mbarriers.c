@@ -11,7 +11,7 @@ OP(mbarrier) {
 OP(proxy_fence) {
    (void)i;
    if (warp->block->operations)
-      machine_knowledge_fence(warp, mask);
+      machine_vector_clocks_fence(warp, mask);
 }
 
 OP(mbarrier_fence) {

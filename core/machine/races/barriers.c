@@ -198,7 +198,7 @@ static void order(machine_block_t *block, uint32_t rank, uint32_t barrier, uint3
       if (block->clocks)
          machine_clocks_reset(block->clocks, block->time);
       if (block->clocks)
-         machine_knowledge_barrier(block);
+         machine_vector_clocks_barrier(block);
       return;
    }
    if (!block->clocks)

@@ -28,7 +28,7 @@ bool machine_shared_rows(const machine_block_t *block) {
 
 /* Finds the row that the lanes share; false when they know different things. */
 static bool find_row(machine_warp_t *warp, uint32_t mask, row_t *row) {
-   const machine_knowledge_t *knowledge = warp->block->clocks->knowledge;
+   const machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
    const uint32_t *of = knowledge->of + warp->first_thread, number = of[__builtin_ctz(mask)];
    uint32_t different = 0;
    for (uint32_t l = 0; l < LANES; l++)
