@@ -74,7 +74,7 @@ bool decode_generic(decoder_t *decoder);  /* for opcodes that are a row, with op
 bool decode_rounding_size(uint32_t bits); /* whether a float is so large that a sum with it is rounded */
 const machine_opcode_t *decode_lookup(const decoder_t *decoder, const char *key);
 bool decode_use(decoder_t *decoder, const char *key); /* takes handler, kind and class from a row */
-/* slow_instructions.c: what a lane of an instruction costs beside itself, in thread-instructions. */
+/* slow_instructions.c: what a lane of an instruction costs beyond one thread-instruction. */
 uint8_t decode_burden(const char *key, uint8_t class);
 void decode_place(machine_instruction_t *i, char which, machine_slot_t slot);
 /* of a register; 0 if none */

@@ -94,7 +94,7 @@ struct machine_instruction {
    uint32_t statement; /* in its function */
    uint16_t function;
    uint8_t
-      burden; /* what a lane of it costs beside itself, in thread-instructions (decode/slow_instructions.c) */
+      burden; /* what a lane of it costs beyond one thread-instruction (decode/slow_instructions.c) */
 };
 
 typedef struct machine_slot {

@@ -39,7 +39,7 @@ void machine_global_record_copied(machine_warp_t *warp, uint32_t lane, machine_r
 void machine_global_copies_read_on(machine_warp_t *warp, uint32_t lane);
 
 /* warp_shared_records.c: with clocks, plain reads or writes of all lanes of a warp at once.  Whether accesses of the
- * block may be recorded so. */
+ * block may be recorded a warp at a time. */
 bool machine_shared_rows(const machine_block_t *block);
 /* Each lane of mask reads or writes so many bytes; one: all lanes the same bytes.  False when the slow path
  * has to look at lane by lane. */

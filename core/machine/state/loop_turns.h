@@ -1,5 +1,5 @@
 /* How many turns the loops took in which threads synchronise or copies are under way.  A ring of buffers in shared memory is filled anew only when its
- * loop has more turns than the ring has buffers, so a race between a buffer's readers and what fills it next shows in no shorter one.  A machine
+ * loop has more turns than the ring has buffers, so a race between a buffer's readers and what fills it next shows only in loops with more turns than buffers.  A machine
  * counts turns if its options ask for it, in runs that look for races.  The machine's thread. */
 #ifndef RKB_MACHINE_STATE_LOOP_TURNS_H
 #define RKB_MACHINE_STATE_LOOP_TURNS_H

@@ -13,8 +13,8 @@ MOST_THREADS = 3  # for a core: compilers do not always have something to compil
 
 
 def side_by_side(command, works, count, end):
-    """Runs the command with each of the works, a list of arguments, count at a time, until all or the time is through.  A request to
-    end ends as an interrupt does."""
+    """Runs the command with each of the works, a list of arguments, count at a time, until all or the time is through.  SIGTERM is
+    handled like ^C."""
     waiting, running = list(works), []
     count = min(count, max(len(waiting), 1))  # the cores are shared out among those that there are
     signal.signal(signal.SIGTERM, signal.default_int_handler)
