@@ -1,10 +1,10 @@
 /* rkb-bench-machine - thread-instructions a nanosecond of the checking machine on one core, at each level of
  * checks, on a 256^3 matrix product and a layer norm of 512 x 1024.  The same run also measures a plain
- * interpreter, which executes one thread at a time and has the checks of one of the levels (scalar.h).
+ * interpreter, which executes one thread at a time and has the checks of one of the levels (scalar_machine.h).
  * Prints the ratio of the two, and compares both with the goals.  Exits with 1 when a run fails, or when the
  * plain interpreter finds nothing wrong in the kernels whose barriers were removed. */
 #include "machine/machine_harness.h"
-#include "bench/scalar.h"
+#include "bench/scalar_machine.h"
 #include "base/usage.h"
 
 #include <stdio.h>

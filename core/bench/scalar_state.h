@@ -1,10 +1,10 @@
-/* What scalar_decode.c and scalar.c share: an instruction in the interpreter's own form, and the state of the
- * launch that it executes.  scalar_decode.c opens and closes the state, scalar.c executes it.  One thread. */
+/* What scalar_decode.c and scalar_machine.c share: an instruction in the interpreter's own form, and the state of the
+ * launch that it executes.  scalar_decode.c opens and closes the state, scalar_machine.c executes it.  One thread. */
 #ifndef RKB_BENCH_SCALAR_STATE_H
 #define RKB_BENCH_SCALAR_STATE_H
 
 #include "machine/ptx/module.h"
-#include "bench/scalar.h"
+#include "bench/scalar_machine.h"
 
 enum { MOST_OPERANDS = 6, SEVERAL_READERS = 0xfff, REGION_BITS = 36, WARP = 32 };
 

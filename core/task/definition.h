@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/yaml.h"
 #include "reference/functions/functions.h"
-#include "task/structure.h"
+#include "task/matrix_structure.h"
 #include "task/task.h"
 
 #define RKB_MAX_DIMS 64u

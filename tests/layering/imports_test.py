@@ -93,7 +93,7 @@ BAD = [
     ("plugins/mutator/tune/a.c", '#include "shared/of_kind.h"', "plugins/mutator/shared and files of its own folder"),
     ("plugins/mutator/shared/a.c", '#include "tune/moves.h"', "a plugin includes"),
     ("plugins/shared/source/a.c", '#include "asking/proposal.h"', "plugins/shared/source may include nothing of the others"),
-    ("plugins/shared/source/a.c", '#include "shared/wheel.h"', "only <rkb/...>, plugins/shared and files of its own folder"),
+    ("plugins/shared/source/a.c", '#include "shared/weighted_draw.h"', "only <rkb/...>, plugins/shared and files of its own folder"),
     # folders without a row
     ("core/new_room/a.c", "", "is in no row"),
     ("core/generator/new_folder/a.c", "", "is in no row of FOLDERS"),

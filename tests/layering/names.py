@@ -8,12 +8,13 @@ import sys
 # Base names that several folders have for one thing seen from several sides: exactly these folders, with the reason.  A further folder fails, since
 # its file may be another thing; so does an entry that is not needed.
 SAME = {
+    "arm_comparison": ({"core/cli/report", "core/cli/report/html"}, "the comparison of a sweep's arms, computed and shown"),
     "bulk_copies": ({"core/machine/async", "core/machine/lanes"}, "the machine's bulk copies, and the instructions that start them"),
     "bulk_operands": ({"core/machine/decode", "core/machine/lanes"}, "the operands of those instructions: decoded, and used"),
     "mbarriers": ({"core/machine/in_flight", "core/machine/lanes"}, "the machine's mbarrier objects, and the instructions on them"),
     "run": ({"core/python/rkb", "core/run"}, "a run, in C and in Python"),
 }
-CODE = (".c", ".h", ".cc", ".cpp", ".py")
+CODE = (".c", ".h", ".cc", ".cpp", ".py", ".js")
 
 
 def files(tree):

@@ -396,7 +396,7 @@ void rkb_online_write_weigh_several(rkb_writer_t *writer, rkb_online_t *o) {
          writer,
          o->share == RKB_NO_NODE
             ? "/* Makes statistics of the scores. */"
-            : "/* Makes statistics of the first scores, and in their places shares below the largest so far. */");
+            : "/* Makes statistics of the first scores, and replaces the scores by exponentials relative to the largest so far. */");
       (o->share == RKB_NO_NODE ? rkb_online_write_made : write_first_statistics)(writer, o);
       rkb_write_close_with(writer, "};");
       if (o->share != RKB_NO_NODE)

@@ -1,4 +1,4 @@
-/* Whole schedules to start from; launch_suit.c has the decisions of one launch.  Pure functions; one thread a graph. */
+/* Whole schedules to start from; suited_decisions.c has the decisions of one launch.  Pure functions; one thread a graph. */
 #include "generator/start/start_schedules.h"
 
 #include <math.h>

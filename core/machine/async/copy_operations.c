@@ -1,7 +1,7 @@
 /* The instructions that start, commit and await asynchronous copies (copies.h).  On the machine's thread. */
 #include "machine/in_flight/copy_slots.h"
 #include "machine/in_flight/operations.h"
-#include "machine/clocks/other_side.h"
+#include "machine/clocks/second_access.h"
 #include "machine/races/races.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Releases and acquisitions of tensor maps in global memory (map_fences.h).  On the machine's thread. */
 #include "machine/async/map_fences.h"
 #include "machine/maps/map_images.h"
-#include "machine/clocks/other_side.h"
+#include "machine/clocks/second_access.h"
 #include "machine/races/races.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "machine/state/decisions.h"
 #include "machine/state/environment.h"
 #include "machine/state/loop_turns.h"
-#include "machine/clocks/other_side.h"
+#include "machine/clocks/second_access.h"
 #include "machine/races/races.h"
 
 #include <stdlib.h>

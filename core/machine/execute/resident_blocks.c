@@ -1,7 +1,7 @@
 /* Blocks side by side.  If blocks of a launch may wait for each other (a barrier across the grid, a message),
  * the launch is executed as on a device: as many blocks at once as the target holds, each in turn.  A block's
  * turn ends when its warps wait or poll.  A block that has ended makes room for the next one.  The order is
- * the run's (order.c), so two runs in one order are the same.
+ * the run's (execution_order.c), so two runs in one order are the same.
  *
  * decode/polling_loops.c finds which programs wait.  Happens-before goes through the memory that is polled,
  * as everywhere (synchronisation.c).

@@ -1,8 +1,8 @@
 /* Watches a few bytes of global memory and notes which instruction of which thread wrote them last.  A wrong value
  * is found only when the run is over; the watch then gives its witness.  Or it notes who accessed them, for the other side of a race
- * (clocks/other_side.h).  A watched run uses copies of the programs, in which each instruction that stores, or accesses memory at all, has a
+ * (clocks/second_access.h).  A watched run uses copies of the programs, in which each instruction that stores, or accesses memory at all, has a
  * handler that first looks at the addresses.  So runs that watch nothing cost nothing more.  On the thread of its machine. */
-#include "machine/clocks/other_side.h"
+#include "machine/clocks/second_access.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #include "machine/in_flight/operation_units.h"
 #include "machine/clocks/vector_clocks.h"
 #include "machine/clocks/clocks.h"
-#include "machine/clocks/other_side.h"
+#include "machine/clocks/second_access.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * not: since Volta they need not execute together (CUDA C++ Programming Guide, 'Independent Thread
  * Scheduling').  On the machine's thread. */
 #include "machine/races/races.h"
-#include "machine/clocks/other_side.h"
+#include "machine/clocks/second_access.h"
 #include "machine/in_flight/copies.h"
 
 #include <stdio.h>

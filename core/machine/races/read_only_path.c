@@ -2,7 +2,7 @@
  * no thread writes while the kernel runs (CUDA C++ Programming Guide, 'Read-Only Data Cache Load Function';
  * PTX ISA 9.0, 9.7.9.9).  No barrier or fence refreshes the cache that they use.  So a write of the same
  * launch, by any thread at any time, is a race.  On the machine's thread. */
-#include "machine/clocks/other_side.h"
+#include "machine/clocks/second_access.h"
 #include "machine/races/races.h"
 #include "machine/in_flight/grid_dependency.h"
 

@@ -25,7 +25,7 @@ typedef struct machine_bypass {
    bool went_round;
 } machine_bypass_t;
 
-/* The other side of a race, which records of races name without its line (clocks/other_side.h). */
+/* The other side of a race, which records of races name without its line (clocks/second_access.h). */
 typedef struct machine_other_side {
    bool wanted; /* the run was rejected for such a race, and the line is not known */
    bool global; /* the bytes are addresses; else offsets in the shared memory of the block */
@@ -151,7 +151,7 @@ void machine_release(machine_run_t *run, void *memory, size_t bytes);
  * room. */
 bool machine_account(machine_run_t *run, size_t kept, size_t asked);
 
-/* order.c: the number, of `total` blocks or warps, of the one that is n-th in this run's order. */
+/* execution_order.c: the number, of `total` blocks or warps, of the one that is n-th in this run's order. */
 uint64_t machine_in_order(const machine_run_t *run, uint64_t n, uint64_t total);
 /* execute_warp.c: reports that the kernel does not end, or that it waits for a block that cannot run beside
  * it here; stops the run. */

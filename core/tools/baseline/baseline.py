@@ -37,7 +37,7 @@ import compiling
 import limit
 import timing_protocol as protocol
 import tuning
-import work
+import timed_work
 
 VARIANTS = ["eager", "eager_graph", "compile", "compile_graph", "max_autotune", "max_autotune_graph"]
 MODES = {"eager": None, "compile": "default", "max_autotune": "max-autotune-no-cudagraphs"}
@@ -74,7 +74,7 @@ class Prepared:
         self.stream = torch.cuda.Stream()
         with torch.cuda.stream(self.stream):
             generators = [torch.Generator("cuda").manual_seed(7 + i) for i in range(SETS)]
-            self.works = [work.Work(function, case, backward, MODES[base], graph, self.stream, generator) for generator in generators]
+            self.works = [timed_work.Work(function, case, backward, MODES[base], graph, self.stream, generator) for generator in generators]
         torch.cuda.synchronize()
         self.seconds, self.choices_timed = time.monotonic() - began, None
 
@@ -87,18 +87,18 @@ class Prepared:
             self.works[0].refresh()
             self.works[0]()
             torch.cuda.synchronize()
-        outputs = work.flat(self.works[0].result)
+        outputs = timed_work.flat(self.works[0].result)
         result = {"samples_ms": clusters, "host_us": done * 1e3, "prepared_s": self.seconds, "choices_timed": self.choices_timed,
                   "late": late}
         if reference is not None:
-            result["difference"] = work.far_from(outputs, reference)
+            result["difference"] = timed_work.far_from(outputs, reference)
         return result, outputs
 
 
 def time_copy(clock, moved_bytes):
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
-        works = [work.Copy(moved_bytes) for _ in range(SETS)]
+        works = [timed_work.Copy(moved_bytes) for _ in range(SETS)]
         with clock:
             clusters, _ = time_works(clock, works, stream)
     value, low, high = protocol.estimate(clusters)
@@ -204,7 +204,7 @@ def prepare(place, listing, case, function, variant):
 
 def compile_once(listing, case, function, mode):
     torch._dynamo.reset()
-    work.Work(function, case, listing["direction"] == "backward", mode, False, torch.cuda.Stream(), torch.Generator("cuda"))
+    timed_work.Work(function, case, listing["direction"] == "backward", mode, False, torch.cuda.Stream(), torch.Generator("cuda"))
 
 
 def choose(place, listing, function, variants):
@@ -230,7 +230,7 @@ def choose(place, listing, function, variants):
 def have_chosen(place, listing, variants):
     """Makes the choices that are not there yet, here or where they should be made; False: the time was up before."""
     if not place.chooser:
-        return choose(place, listing, work.load_forward(listing["directory"]), variants)
+        return choose(place, listing, timed_work.load_forward(listing["directory"]), variants)
     if place.chosen.wanted(listing, modes_of(variants)):
         place.chooser.ask({"do": "choose", "directory": listing["directory"], "direction": listing["direction"], "variants": variants})
     return time.monotonic() <= place.arguments.end
@@ -270,7 +270,7 @@ def listing_of(arguments, entry):
 def prepare_all(place, request):
     """[(listing, case, variant, prepared)]: everything compiled; as much of it as there is room for kept ready (None: no room)."""
     listing = read_listing(place.arguments.rkb, request["directory"], request["direction"])
-    function = work.load_forward(listing["directory"])
+    function = timed_work.load_forward(listing["directory"])
     torch._dynamo.reset()  # not later: what it forgets is loaded again when it is timed
     room = KEPT_SHARE * torch.cuda.get_device_properties(0).total_memory
     found = []
@@ -293,7 +293,7 @@ def time_all(place, ready):
             by_case = {case["name"]: Timed(place.clock, place.arguments.out, listing, case)}
         if prepared is None:
             torch.cuda.empty_cache()
-            prepared = prepare(place, listing, case, work.load_forward(listing["directory"]), variant)
+            prepared = prepare(place, listing, case, timed_work.load_forward(listing["directory"]), variant)
         by_case[case["name"]].add(variant, prepared, last=not ready or ready[0][1] is not case)
         del prepared
 
@@ -392,7 +392,7 @@ def main():
         return serve(place)
     for entry in arguments.work:
         listing = listing_of(arguments, entry)
-        function = work.load_forward(listing["directory"])
+        function = timed_work.load_forward(listing["directory"])
         if arguments.compile_only:
             compile_only(listing, function, modes_of(arguments.variants))
         elif not have_chosen(place, listing, arguments.variants) or not (arguments.choose_only or time_listing(place, listing, function)):

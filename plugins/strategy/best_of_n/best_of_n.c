@@ -5,7 +5,7 @@
 #include <rkb/strategy.h>
 #include <stdlib.h>
 #include "shared/individual.h"
-#include "shared/wheel.h"
+#include "shared/weighted_draw.h"
 
 enum { ROOTS_MAX = 1024, OPERATORS_MAX = 64 };
 

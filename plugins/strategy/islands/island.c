@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "shared/wheel.h"
+#include "shared/weighted_draw.h"
 
 int island_init(island_t *island, const island_rules_t *rules, rkb_error_t *err) {
    *island = (island_t){.members = calloc(rules->size + 1, sizeof *island->members)};

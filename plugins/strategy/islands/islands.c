@@ -11,7 +11,7 @@
 #include "credit.h"
 #include "island.h"
 #include "niches.h"
-#include "shared/wheel.h"
+#include "shared/weighted_draw.h"
 
 enum { ISLANDS_MAX = NICHES_MAX };
 

@@ -2,7 +2,7 @@
 #include "niches.h"
 #include <math.h>
 #include <string.h>
-#include "shared/wheel.h"
+#include "shared/weighted_draw.h"
 
 static double value_of(const rkb_told_t *told, const char *name) {
    for (uint32_t i = 0; i < told->measurement_count; i++)

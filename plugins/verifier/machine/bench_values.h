@@ -1,5 +1,5 @@
 /* Blocks sampled at a bench shape: bench_counts.c (which opens a sample and counts; bench_cases.c has all of them), bench_values.c (executed and judged), sampled_points.c
- * (the elements that are judged, and what the sample leaves out), judged_elements.c (compares them), bench_slice.c and bench_links.c (what
+ * (the elements that are judged, and what the sample leaves out), judged_elements.c (compares them), bench_slice.c and launches_alone.c (what
  * depends on blocks that were not sampled) and bench_coverage.c (what the blocks leave unwritten).  One worker thread a sample. */
 #ifndef MACHINE_SAMPLE_H
 #define MACHINE_SAMPLE_H
@@ -180,7 +180,7 @@ int sample_judge_slices(struct sample *s, struct probe *probe, const rkb_machine
 int sample_judge_slice(struct sample *whole, struct sample *part, uint32_t launch, struct probe *probe, uint64_t most_work,
                        const rkb_machine_options_t *options, const char **why, rkb_error_t *err);
 
-/* bench_links.c: judges launches by themselves, where outputs are still not judged. */
+/* launches_alone.c: judges launches by themselves, where outputs are still not judged. */
 int sample_judge_links(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
 
 /* bench_values.c: names the outputs of which nothing was judged in s->unjudged; all of them, where no value was sampled. */

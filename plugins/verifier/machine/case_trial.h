@@ -56,7 +56,7 @@ void trial_find_undefined(rkb_machine_t *machine, const rkb_plan_t *plan);
 /* Takes the findings of the last run of t->machine. */
 void trial_take_findings(struct trial *t);
 void trial_take(struct trial *t, const rkb_machine_finding_t *findings, uint32_t count);
-/* both_sides.c: takes what the last run of the case found; a race gets the line of the other thread's access from a second execution of the same run.
+/* race_second_access.c: takes what the last run of the case found; a race gets the line of the other thread's access from a second execution of the same run.
  * If that one does not come to the race, the finding stays without the line. */
 int trial_take_both_sides(struct trial *t, rkb_error_t *err);
 

@@ -1,6 +1,6 @@
 /* Links: which intermediate tensors of the reference a candidate's buffers hold between its launches, so that each launch can be judged by
  * itself.  launch_intermediates.c finds them at small shapes, where every launch is executed whole.  link_cases.c chooses these shapes, and says whether
- * they distinguish orders of dims.  link_twins.c says whether they distinguish intermediate tensors.  link_target.c finds what is needed to
+ * they distinguish orders of dims.  ambiguous_intermediates.c says whether they distinguish intermediate tensors.  link_target.c finds what is needed to
  * judge a launch by itself.  docs/decisions/sampled-blocks.md.  One worker thread a candidate. */
 #ifndef MACHINE_LAUNCH_INTERMEDIATES_H
 #define MACHINE_LAUNCH_INTERMEDIATES_H
@@ -57,7 +57,7 @@ int links_find(const struct verifier *verifier, struct candidate *candidate, con
                const rkb_plan_t *plan, const uint64_t *stores, rkb_error_t *err);
 void links_free(struct links *links);
 
-/* link_twins.c: compares what fits a buffer equally well, at the reduced case.  doubt: some differ there, or there is no such case. */
+/* ambiguous_intermediates.c: compares what fits a buffer equally well, at the reduced case.  doubt: some differ there, or there is no such case. */
 bool links_have_twins(const struct links *links);
 int links_doubt(const struct verifier *verifier, const struct candidate *candidate, struct links *links, bool *doubt,
                 rkb_error_t *err);

@@ -179,7 +179,8 @@ struct candidate {
       [MOST_LARGE]; /* shapes too large to be executed whole, at which the manifest decides something (manifest_decisions.c); owned by the stage */
    uint32_t large_count;
    bool decides_too_much; /* its manifest decides more than is looked at, one by one (manifest_decisions.c) */
-   struct links *links;  /* of a bench case: made when they are first needed (bench_links.c), freed by bench_cases.c */
+   struct links *
+      links; /* of a bench case: made when they are first needed (launches_alone.c), freed by bench_cases.c */
 };
 
 /* Seed number n of the inputs that this candidate is judged on. */

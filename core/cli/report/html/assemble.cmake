@@ -3,7 +3,7 @@
 file(READ "${FOLDER}/page.html" page)
 file(READ "${FOLDER}/style.css" style)
 set(script "")
-foreach(name page charts difference run candidates conversations comparison live main)
+foreach(name page charts difference run_views candidates conversations arm_comparison live main)
   file(READ "${FOLDER}/${name}.js" text)
   string(APPEND script "${text}\n")
 endforeach()

@@ -1,5 +1,5 @@
 /* Triangles, diagonals and symmetry of an input's matrices.  Pure functions, any thread. */
-#include "task/structure.h"
+#include "task/matrix_structure.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Draws an index by weight. */
-#include "shared/wheel.h"
+#include "shared/weighted_draw.h"
 
 uint32_t wheel_draw(const rkb_random_api_t *random, rkb_random_t *stream, const double *weights,
                     uint32_t count) {

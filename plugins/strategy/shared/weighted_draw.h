@@ -1,6 +1,6 @@
 /* Draws an index by weight.  Pure; any thread. */
-#ifndef STRATEGY_WHEEL_H
-#define STRATEGY_WHEEL_H
+#ifndef STRATEGY_WEIGHTED_DRAW_H
+#define STRATEGY_WEIGHTED_DRAW_H
 
 #include <rkb/ext/random.h>
 

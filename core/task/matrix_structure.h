@@ -1,6 +1,6 @@
 /* Structure of the matrices in an input's last two dims: triangles, a diagonal, symmetry.  Every family keeps it.  Pure functions. */
-#ifndef RKB_TASK_STRUCTURE_H
-#define RKB_TASK_STRUCTURE_H
+#ifndef RKB_TASK_MATRIX_STRUCTURE_H
+#define RKB_TASK_MATRIX_STRUCTURE_H
 
 #include <stdbool.h>
 

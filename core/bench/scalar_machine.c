@@ -1,4 +1,4 @@
-/* Executes a launch, thread by thread, with the checks that scalar.h names. */
+/* Executes a launch, thread by thread, with the checks that scalar_machine.h names. */
 #include "bench/scalar_state.h"
 
 #include <math.h>

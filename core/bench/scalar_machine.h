@@ -1,8 +1,8 @@
 /* A plain interpreter of PTX, with which the machine is compared: it executes one thread at a time, by a
  * switch for each instruction, with the checks of the machine's level "bounds, definedness, races" and no
  * others.  Knows the instructions of the benchmark's kernels alone.  One thread. */
-#ifndef RKB_BENCH_SCALAR_H
-#define RKB_BENCH_SCALAR_H
+#ifndef RKB_BENCH_SCALAR_MACHINE_H
+#define RKB_BENCH_SCALAR_MACHINE_H
 
 #include "machine/machine_harness.h"
 

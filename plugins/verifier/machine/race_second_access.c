@@ -1,5 +1,5 @@
 /* The other side of a race.  Records of races name the other thread and have no room for its line, so a run that is rejected for a race is executed once
- * more, and keeps the lines too (core/machine/clocks/other_side.h).  Only rejected kernels pay for this.  One worker thread a case. */
+ * more, and keeps the lines too (core/machine/clocks/second_access.h).  Only rejected kernels pay for this.  One worker thread a case. */
 #include "case_trial.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  * A run that keeps accesses to shared memory follows that with clocks, access by access, so that each one comes to machine_shared_record.
  * One that keeps accesses to global memory watches its loads and stores (execute/store_watch.c); all others come to machine_global_record.
  * The run owns what is kept; on the machine's thread. */
-#ifndef RKB_MACHINE_CLOCKS_OTHER_SIDE_H
-#define RKB_MACHINE_CLOCKS_OTHER_SIDE_H
+#ifndef RKB_MACHINE_CLOCKS_SECOND_ACCESS_H
+#define RKB_MACHINE_CLOCKS_SECOND_ACCESS_H
 
 #include "machine/state/execution.h"
 

@@ -1,5 +1,5 @@
-/* Which instruction the other side of a race executed (other_side.h).  On the machine's thread. */
-#include "machine/clocks/other_side.h"
+/* Which instruction the other side of a race executed (second_access.h).  On the machine's thread. */
+#include "machine/clocks/second_access.h"
 #include "machine/state/packed_records.h"
 
 #include <stdio.h>
