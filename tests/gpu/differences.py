@@ -21,7 +21,7 @@ os.environ[choices.CHOICES] = tempfile.mkdtemp(prefix="rkb-differences-")  # wit
 choices.use(os.environ)
 
 import torch  # noqa: E402
-import work  # noqa: E402
+import timed_work  # noqa: E402
 
 OTHERS = ("mnist_cross_entropy", "mnist_pool", "mnist_linear", "mnist_linear_relu", "mnist_conv_relu_pool", "unet_linear", "layernorm",
          "llama_rmsnorm")
@@ -68,7 +68,7 @@ def show(name, task, mode, graph):
     torch._dynamo.reset()
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
-        timed = work.Work(work.load_forward(directory), case, False, mode, graph, stream, torch.Generator("cuda").manual_seed(7))
+        timed = timed_work.Work(timed_work.load_forward(directory), case, False, mode, graph, stream, torch.Generator("cuda").manual_seed(7))
         torch.cuda.synchronize()
         reading, writing, waiting, writing_again, reading_again = (median(timed, stream, flush) for flush in (read, write, wait, write, read))
     print(f"{task} published {name}: read {reading:.2f} {reading_again:.2f}, write {writing:.2f} {writing_again:.2f}, none {waiting:.2f}", flush=True)

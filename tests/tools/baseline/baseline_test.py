@@ -131,7 +131,7 @@ class WithoutTorch(unittest.TestCase):
             types.SimpleNamespace(rkb="", out="", variants=["eager", "compile"], end=time.monotonic() + 6000),
             types.SimpleNamespace(lock=protocol.DeviceLock(self.lock)), types.SimpleNamespace(timed=0), choices.Choices(tempfile.mkdtemp(), {"torch": "1"}), None)
         self.replace("read_listing", lambda *_: self.listing)
-        self.replace("load_forward", lambda _: None, baseline.work)
+        self.replace("load_forward", lambda _: None, baseline.timed_work)
         noise = unittest.mock.patch("builtins.print")
         noise.start()
         self.addCleanup(noise.stop)
