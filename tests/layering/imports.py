@@ -243,6 +243,8 @@ def check_plugin(tree, file, quoted, name, report):
     if not quoted:
         if any(pattern.match(name) for pattern, _ in OWNED):
             report(f"a plugin includes <{name}>, which is the core's")
+        elif name.startswith("rkb/draft/"):
+            report(f"a shipped plugin includes <{name}>: what shipped plugins use is no draft")
         elif name.split("/")[0] in ROOMS and "/" in name or any(header.endswith("/" + name) for header in tree.known if header.startswith("plugins/")):
             report(f"a plugin includes <{name}>: {allowed}")
         return f"core/include/{name}" if name.startswith("rkb/") else None
