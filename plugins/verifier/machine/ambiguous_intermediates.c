@@ -1,13 +1,13 @@
-/* Intermediates that look alike at the cases where links were found, as two products of one input do where both weights are ones.  A buffer
- * that fits several of them may hold any.  Where those differ at a smaller shape like the bench shape, a link to the first of them would be a
- * guess.  One worker thread a candidate. */
+/* Intermediates that hold the same values at the cases where links were found.  Two products of one input do so if both weights are ones.  A buffer that fits
+ * several of them may hold any of them.  If these intermediates differ at a smaller shape like the bench shape, a link to the first of them would be a guess.
+ * One worker thread a candidate.  */
 #include "launch_intermediates.h"
 
 #include <math.h>
 
 #define COMPARED 8u /* elements, evenly spread */
 
-/* Whether two intermediates hold the same at a case, as far as some elements show; what costs too much is not known to be the same. */
+/* Whether two intermediates hold the same values at a case, as far as some elements show.  *same is false where these cost too much. */
 static int compare_expected(const struct verifier *verifier, const rkb_case_t *the_case, const rkb_inputs_t *inputs, const struct link *one,
                             const struct link *other, bool *same, rkb_error_t *err) {
    const struct link *const both[] = {one, other};

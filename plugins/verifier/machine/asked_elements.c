@@ -46,7 +46,7 @@ static uint64_t pairs_of(uint64_t bits) {
    return bits | (bits & even) << 1 | (bits >> 1 & even);
 }
 
-/* The same word of the other row of a pair of rows, which have so many whole words. */
+/* The same word of the other row of a pair of rows; each row has so many whole words. */
 static uint64_t word_beside(uint64_t word, uint64_t width) {
    return (word / width & 1) ? word - width : word + width;
 }
@@ -55,8 +55,8 @@ static void set_bit(uint64_t *bits, uint64_t at) {
    bits[at / 64] |= UINT64_C(1) << at % 64;
 }
 
-/* The elements with those beside them in the last two dims.  Where results are rounded to a narrow type, a register has two neighbours of a row, and a value only if
- * both have.  NULL: no memory. */
+/* The elements with those beside them in the last two dims.  If results are rounded to a narrow type, a register holds two neighbours of a row, and has a value
+ * only if both neighbours have one.  NULL: no memory.  */
 static uint64_t *with_neighbours(const uint64_t *noted, const rkb_tensor_t *tensor) {
    const uint64_t words = tensor->elements / 64 + 1, width = (uint64_t)tensor->shape[tensor->rank - 1];
    uint64_t *bits = calloc(words, sizeof *bits);
@@ -133,7 +133,7 @@ static bool list_runs(const struct words *words, const uint64_t *noted, const rk
                      bits = own ? own[word] : pairs_of(noted[word] | (beside < all ? noted[beside] : 0));
       made = add_bits(&runs, word, bits);
    }
-   asked->runs = (const uint64_t(*)[2])runs.list; /* also where there is none: NULL would be all */
+   asked->runs = (const uint64_t(*)[2])runs.list; /* allocated even without a run: NULL would mean all elements */
    asked->count = runs.count;
    free(own);
    return made;

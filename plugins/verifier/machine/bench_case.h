@@ -11,7 +11,7 @@ struct bench_case {
    rkb_launch_counters_t *launches;
    uint32_t launch_count;
    bool steered; /* in a check case, by an input or by other blocks */
-   bool waits;   /* there blocks waited for other blocks */
+   bool waits;   /* in a check case, blocks waited for other blocks */
    bool multiplies; /* in a check case, by matrix instructions */
    bool counted; /* launches holds what was counted */
    bool stopped; /* something was found that ends a block before its time */

@@ -112,8 +112,8 @@ static bool may_learn(const struct work *work, const struct part *part) {
    return unknown;
 }
 
-/* The far corner depends on which buffers launches are known to write.  Where smaller shapes will tell more of that, it waits for its turn,
- * as it would be executed again then. */
+/* The far corner depends on which buffers launches are known to write.  If smaller shapes will show more such buffers, the corner waits for
+ * its turn, because it would have to be executed again then.  */
 static bool waits_for_turn(struct work *work, const struct part *part) {
    pthread_mutex_lock(&work->schedule.lock);
    const bool waits = !part->the_case && work->learns;
@@ -143,7 +143,7 @@ static void run_part(void *argument, uint32_t number) {
 
 /* Turns ----------------------------------------------------------------------------------------------------------------- */
 
-/* Whether more is known by now of what launches write than the part went by, and it could go by it. */
+/* Whether more is known now of what launches write than when the part was executed, and the part could use it. */
 static bool learned(const struct part *part, const struct outcome *outcome) {
    const rkb_plan_t *plan = part->bench.plan;
    bool more = !part->the_case && part->outcome.stored_count != outcome->stored_count;
@@ -172,7 +172,8 @@ static void join_outcome(struct outcome *to, struct outcome *own) {
       memcpy(to->far, own->far, sizeof to->far);
 }
 
-/* Takes what a part found; in_turn: it is executed, or again, where it has to be.  A case that follows a decision counts for the speed model alone. */
+/* Takes what a part found.  in_turn: the part is executed now, or again, if it has to be.  A case that comes after a decisive case counts for the speed model
+ * alone.  */
 static int take_turn(struct work *work, struct part *part, struct candidate *candidate,
                      struct outcome *outcome, rkb_error_t *err) {
    const bool decided = outcome->rank >= RKB_MACHINE_UNKNOWN;

@@ -1,6 +1,6 @@
-/* A sample of the blocks of a bench case's launches, executed for their counts: what the speed model scales by
- * blocks / executed.  They run on the case's true inputs, made where they are read, and whatever is counted is judged by
- * bench_values.c, then or in the same run: a block cannot look cheap by leaving its work undone.  One thread a case. */
+/* A sample of the blocks of a bench case's launches, executed for their counts.  The speed model multiplies the counts by blocks /
+ * executed.  The blocks run on the case's true inputs, which are made where they are read.  bench_values.c judges every counted block,
+ * afterwards or in the same run, so that a block cannot look cheap by leaving its work undone.  One thread a case.  */
 #include "bench_case.h"
 #include "held_elements.h"
 
@@ -88,9 +88,10 @@ static bool reads_whole_launches(const struct sample *s) {
    return whole;
 }
 
-/* Whether the counted blocks are executed once, where they are judged.  That may be on other inputs than those that they are counted on, and makes no difference where
- * no input steers the kernel; where one does, it has to be on the same.  Of several launches a later one may find in the judged run that it lacks what blocks that were not executed write, and
- * would have to be counted alone after all; but where they multiply matrices, values are dear, and the judged blocks are executed without first. */
+/* Whether the counted blocks are executed only once, in the run that judges them.  That run may have other inputs than a run for counting.  If no input steers
+ * the kernel, this makes no difference.  If one does, both have to have the same inputs.  If there are several launches, a later one may lack, in the judged
+ * run, what blocks that were not executed write, and would have to be counted alone after all.  But where launches multiply matrices, values are dear, and the
+ * judged blocks are executed without values first.  */
 static bool counts_while_judging(const struct bench_case *bench) {
    const struct sample *s = &bench->sample;
    bool alone = true;
@@ -105,7 +106,8 @@ static bool counts_while_judging(const struct bench_case *bench) {
           s->outcome->rank < RKB_MACHINE_UNKNOWN;
 }
 
-/* What a run of the judged blocks counted.  Its work counts for a run of the counted ones too, so that the budget does not depend on which way it went. */
+/* What a run of the judged blocks counted.  The work of the counted blocks is spent as if they had been run by themselves too, so that the budget does not
+ * depend on which of the two ways was taken.  */
 static int take_counts(struct bench_case *bench, const rkb_machine_report_t *report, rkb_error_t *err) {
    struct sample *s = &bench->sample;
    rkb_machine_report_t counted = *report;
@@ -126,7 +128,7 @@ static bool is_dear(const struct bench_case *bench) {
    return counted > DEAR && !bench->steered;
 }
 
-/* Whether the run stands in which the blocks were counted: with values, or because it leaves nothing to compare a value with, as in execute_steps(). */
+/* Whether the run that counted the blocks is kept: it had values, or it leaves nothing to compare a value with, as in execute_steps(). */
 static bool run_stands(const struct bench_case *bench, bool values) {
    return values || !sample_has_final(&bench->sample);
 }

@@ -14,9 +14,9 @@
 #define ENOUGH_STEPS 500000u /* after so many thread-instructions of a launch no further block of it begins */
 #define RACES_BUDGET 20000000u /* of all launches */
 
-/* What other blocks would have stored may decide whether a thread waits for them, so that a wait for other blocks without an end says nothing; and the
- * blocks that wait for the launch before may be others.  A wait that only the block's own threads could end, or those of its cluster, is sure: what other blocks would
- * have stored to global memory may decide how often a thread waits, but where such a value is missing, the run has found memory.uninitialised. */
+/* What other blocks would have stored may decide whether a thread waits for them.  So an endless wait for other blocks says nothing; and the blocks that wait
+ * for the launch before may be others.  An endless wait that only threads of the block or of its cluster could end is sure.  What other blocks would have
+ * stored to global memory may decide how often a thread waits, but if such a value is missing, the run has found memory.uninitialised.  */
 static bool is_sure(const rkb_machine_finding_t *finding) {
    const char *reason = finding->reason;
    if (finding->standing != RKB_MACHINE_REJECT)
@@ -34,7 +34,7 @@ bool sample_races_lack(const rkb_machine_report_t *report) {
    return lack;
 }
 
-/* How many findings are sure; those are noted where it is asked for. */
+/* How many findings are sure; notes these if the caller asks for it. */
 static uint32_t take_sure(const struct sample *s, const rkb_machine_report_t *report, bool note) {
    const bool lack = sample_races_lack(report);
    uint32_t count = 0;
@@ -52,7 +52,7 @@ uint32_t sample_take_races(const struct sample *s, const rkb_machine_report_t *r
    return take_sure(s, report, true);
 }
 
-/* Whether values may say more of what a run without them found.  Two stores that have no values look as if they had the same one. */
+/* Whether values may say more of what a run without them found.  Two stores without values look as if they stored the same value. */
 static bool depends_on_values(const struct sample *s, const rkb_machine_report_t *report) {
    bool any = take_sure(s, report, false) > 0;
    for (uint32_t n = 0; n < report->finding_count; n++)
@@ -72,8 +72,8 @@ static void describe(const struct sample *s, const rkb_machine_report_t *looked)
                              json_integer(looked ? (json_int_t)looked->launches[n].executed : 0));
 }
 
-/* The blocks, without values first: which accesses conflict depends on none but those of inputs that steer them.  Where a race was found, values tell more: whether
- * two stores were of the same one.  What only the work ended would have ended sooner with values. */
+/* Executes the blocks, without values first: which accesses conflict depends on no values but those of inputs that steer the blocks.  If a race was found,
+ * values tell whether two stores stored the same value.  A run that only the work limit ended would have ended sooner with values.  */
 static int execute(struct sample *part, const rkb_machine_options_t *options, rkb_machine_report_t *report,
                    rkb_error_t *err) {
    rkb_machine_options_t own = *options;
@@ -162,7 +162,7 @@ static void add_neighbours(const uint32_t grid[3], uint64_t block, uint64_t *num
    }
 }
 
-/* Some of the judged blocks, in an order of the secret's, and neighbours of the first. */
+/* Some of the judged blocks, in an order that the secret gives, and neighbours of the first. */
 static bool choose_blocks(const struct sample *s, uint32_t launch, rkb_random_t *stream,
                           rkb_machine_blocks_t *chosen) {
    const rkb_machine_blocks_t *judged = &s->blocks.judged[launch];

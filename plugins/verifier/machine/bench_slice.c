@@ -1,8 +1,8 @@
-/* Outputs of which a sample of blocks left nothing final: what their blocks read comes from launches before, of which too few blocks were
- * executed, or other blocks add to what they wrote.  Here a few drawn blocks of the launch that writes such an output are executed, then
- * again with the blocks before them that write what they read (writer_search.c), and so on until nothing is missing.  What those blocks
- * would cost is known from the sample; where it is too much, the output is not judged.  docs/decisions/sampled-blocks.md.  One worker
- * thread a sample. */
+/* Judges outputs of which a sample of blocks left nothing final.  Either the output's blocks read what earlier launches write, of which too
+ * few blocks were executed, or other blocks add to what they wrote.  A few drawn blocks of the launch that writes such an output are
+ * executed.  They are executed again together with the blocks that write what they read (writer_search.c), and so on until nothing is
+ * missing.  What those blocks would cost is known from the sample; where it is too much, the output is not judged.
+ * docs/decisions/sampled-blocks.md.  One worker thread a sample.  */
 #include "bench_values.h"
 
 #include <stdlib.h>
@@ -133,7 +133,7 @@ static int execute(struct slice *slice, const rkb_machine_options_t *options, rk
    return status;
 }
 
-/* Whether a run with values would show nothing more: it would come to the end of the work sooner. */
+/* Whether a run with values would show nothing more, because it would reach the work limit sooner. */
 static bool only_cut_off(const rkb_machine_report_t *report) {
    bool only = true;
    for (uint32_t n = 0; n < report->finding_count; n++)
@@ -141,7 +141,7 @@ static bool only_cut_off(const rkb_machine_report_t *report) {
    return only;
 }
 
-/* The blocks of a probe, without values as far as no input steers them: only where they store is asked. */
+/* Executes the blocks of a probe, without the values of inputs that do not steer them: a probe only asks where they store. */
 static int execute_probe(struct slice *slice, const rkb_machine_options_t *options, rkb_error_t *err) {
    rkb_machine_options_t own = *options;
    rkb_machine_report_t report;
@@ -325,7 +325,7 @@ static bool drawn_target(struct slice *slice, uint32_t wanted) {
    return slice->targets != 0;
 }
 
-/* Executes drawn blocks of the launch with all that they need; slice->failed where that is too much. */
+/* Executes drawn blocks of the launch with all that they need; slice->failed if that is too much work. */
 static int execute_closed(struct slice *slice, uint32_t wanted, const rkb_machine_options_t *options,
                           rkb_error_t *err) {
    bool more = drawn_target(slice, wanted);
@@ -415,7 +415,7 @@ int sample_judge_slice(struct sample *s, struct sample *part, uint32_t target, s
    if (status == RKB_OK && !slice.failed && most > 1) {
       status = execute_closed(&slice, most < MOST_TARGETS ? (uint32_t)most : MOST_TARGETS, options, err);
       if (status == RKB_OK && slice.failed && most == WITH_ENDS) {
-         slice.failed = false; /* the ends may need more than the drawn one, which is judged alone then */
+         slice.failed = false; /* the first and the last may need more than the drawn one; then that is judged alone */
          status = execute_closed(&slice, 1, options, err);
       }
    }

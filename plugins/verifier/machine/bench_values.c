@@ -1,10 +1,10 @@
-/* A sample of the blocks of a bench case on its true inputs, and some of the elements that they wrote against the expected values
- * of those elements alone (points mode).  Inputs are made where they are read, outputs are kept where they are written.
+/* Executes a sample of the blocks of a bench case on its true inputs, and compares some of the elements that they wrote with the expected
+ * values of those elements alone (points mode).  Inputs are made where they are read, outputs are kept where they are written.
  *
- * What blocks that were not executed would have written is undefined here, so an element counts only when every byte it came
- * from was an input or was written by an executed block.  That leaves out what holds a value before it is final: an output that
- * several launches take, of which not all blocks were executed; and whole plans where atomic operations of blocks that were not
- * executed are missing, or where several launches take a tensor that is changed in place.  The certificate says so. */
+ * What blocks that were not executed would have written is undefined here, so an element counts only when every byte it came from was an
+ * input or was written by an executed block.  This leaves out outputs that hold a value before it is final: those that several launches
+ * take, if not all blocks of these launches were executed.  It leaves out whole plans if atomic operations of blocks that were not executed
+ * are missing, or if several launches take a tensor that is changed in place.  The certificate says so.  */
 #include "held_elements.h"
 #include "noted_decisions.h"
 
@@ -79,7 +79,7 @@ static bool depends_on_others(const rkb_machine_report_t *report) {
    return false;
 }
 
-/* What a block did to itself; where other blocks' atomic operations are missing, they may be why. */
+/* Whether a block did this to itself.  If atomic operations of other blocks are missing, these may be the cause. */
 static bool is_own_fault(const rkb_machine_finding_t *finding) {
    return strcmp(finding->reason, "plan.trap") == 0 || strcmp(finding->reason, "sync.barrier") == 0 ||
           strcmp(finding->reason, "sync.warp") == 0;
@@ -124,8 +124,8 @@ bool sample_outputs_depend(const struct sample *s) {
    return all;
 }
 
-/* Dear blocks of a chain of launches mostly leave no final value, and then their values are compared with nothing.  So they are executed without
- * values first.  *enough: that says all that a run with values would say, as in runs_without_values.c; else the buffers are as before. */
+/* Dear blocks of a chain of launches mostly leave no final value, and then nothing is compared with their values.  So they are executed without values first.
+ * *enough: this run says all that a run with values would say, as in runs_without_values.c; else the buffers are as before.  */
 static int execute_steps(struct sample *s, const rkb_machine_options_t *options, bool *enough,
                          rkb_error_t *err) {
    rkb_machine_options_t own = *options;
@@ -159,7 +159,7 @@ static int execute_sample(struct sample *s, rkb_machine_options_t *options, rkb_
    return status == RKB_OK && !enough ? sample_execute(s, options, err) : status;
 }
 
-/* The sample, or all blocks where they are few and what the sample leaves says nothing without the others. */
+/* The sample; or all blocks, if they are few and what the sample leaves says nothing without the other blocks. */
 static int execute_enough(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
    rkb_machine_report_t report;
    int status = execute_sample(s, options, err);
@@ -268,7 +268,7 @@ static bool says_nothing(const struct sample *s) {
           s->family != s->verifier->task->family_at(s->verifier->host, s->the_case, 0);
 }
 
-/* What depends on blocks that were not sampled.  Launches by themselves go by what a probe of the slices showed. */
+/* Judges what depends on blocks that were not sampled.  The judgement of launches by themselves uses what a probe of the slices showed. */
 static int follow_back(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
    struct probe *probe = sample_probe_new(s);
    int status = probe ? sample_judge_slices(s, probe, options, err)
@@ -335,7 +335,7 @@ static int open_inputs(struct sample *s, bool own, rkb_error_t *err) {
    return me->task->inputs_open(me->host, s->the_case, s->family, s->seed, &s->inputs, err);
 }
 
-/* What whole runs of the check cases showed each launch to write; of a launch that none had, all that it takes. */
+/* The buffers that each launch wrote in whole runs of the check cases; for a launch that no such run had, all buffers that it takes. */
 static int know_stores(struct sample *s, rkb_error_t *err) {
    const struct outcome *outcome = s->outcome;
    s->judged_buffers = calloc(s->plan->buffer_count + 1, sizeof *s->judged_buffers);
@@ -379,7 +379,7 @@ int sample_note_decisions(const struct sample *sample, struct noted_decisions *n
       status = sample_execute(s, &options, err);
    *unknown = status == RKB_OK && !noted_take(noted, s->machine, s->plan) ? UINT64_MAX : 0;
    for (uint32_t n = 0; status == RKB_OK && n < s->plan->launch_count; n++)
-      /* A block of which something was found may have ended before it decided all that it would have: where it lacked a value that others write. */
+      /* A block with a finding may have ended early, where it lacked a value that others write, and so before some of its decisions. */
       if (n >= MOST_NOTED || rkb_machine_found(s->machine, n) || !rkb_machine_decisions(s->machine, n))
          *unknown |= UINT64_C(1) << (n < MOST_NOTED ? n : MOST_NOTED - 1);
    rkb_machine_close(s->machine);

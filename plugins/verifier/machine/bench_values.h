@@ -120,13 +120,13 @@ static inline bool sample_is_given(const struct sample *s, uint32_t buffer) {
 int sample_run_once(const struct sample *s, const rkb_machine_options_t *options,
                     const rkb_machine_buffer_t *buffers, rkb_machine_t **machine,
                     rkb_machine_report_t *report, rkb_error_t *err);
-/* The inputs that steered the kernels in check cases, a bit each: with options.valued, a run without values has theirs. */
+/* The inputs that steered the kernels in check cases, a bit each.  As options.valued, they have their values even in a run without values. */
 uint64_t sample_deciding(const struct sample *s);
-/* Whether these are most of the inputs: then a run without values saves less than following their taint takes. */
+/* Whether these are most of the inputs.  Then a run without values saves less work than it takes to follow their taint. */
 bool sample_needs_values(const struct sample *s, uint64_t deciding);
-/* Whether an input did that the run of these options has no values of. */
+/* Whether an input that has no values in the run of these options steered the kernels. */
 bool sample_is_steered(const rkb_machine_options_t *options, const rkb_machine_report_t *report);
-/* The same for what its blocks do, without values as far as they do not steer it. */
+/* Runs the plan for what its blocks do, without the values of inputs that do not steer it. */
 int sample_run_for_steps(struct sample *s, const rkb_machine_options_t *options,
                          const rkb_machine_buffer_t *buffers, rkb_machine_t **machine,
                          rkb_machine_report_t *report, rkb_error_t *err);

@@ -104,7 +104,7 @@ static void look_around(block_kinds_t *search, uint64_t total, uint64_t most, ui
    search->looked = most < total ? most : total;
 }
 
-/* The rarest of those without a block in the sample: what most blocks decide a drawn one decides too. */
+/* The rarest kinds without a block in the sample.  A drawn block decides what most blocks decide, so frequent kinds need no block of their own. */
 static struct kind *rarest(block_kinds_t *search, uint64_t most) {
    struct kind *best = NULL;
    for (uint32_t n = 0; n < ROOM; n++) {
@@ -215,7 +215,7 @@ uint32_t block_kinds_count(block_kinds_t *search, const struct sampled_launch *l
          (uint64_t)((double)known[k]->around / (double)search->looked * (double)search->total + 0.5);
       others -= known[k]->around;
    }
-   /* What was not counted, or had no place: of unknown weight. */
+   /* Blocks that were not counted, or had no place: their weight is unknown. */
    return count > 1 && (double)others < UNKNOWN * (double)search->looked ? count : 0;
 }
 

@@ -13,15 +13,15 @@ block_kinds_t *block_kinds_open(const struct verifier *verifier, const struct ca
                                 const rkb_plan_launch_t *launch, rkb_random_t *stream);
 void block_kinds_close(block_kinds_t *kinds_of_grid);
 
-/* Whether the kernel tells blocks of the grid apart that are many and of which the list has none; *block: one of them.  So the speed model sees light
- * blocks and heavy ones, where launches share a kernel.  The most frequent kind first. */
+/* Whether the kernel tells apart a kind that many blocks of the grid are of and the list has no block of; *block: one of the most frequent such kind.  So the
+ * speed model sees light blocks and heavy ones, where launches share a kernel.  */
 bool block_kinds_lacks_kind(block_kinds_t *kinds_of_grid, const struct sampled_launch *sampled,
                             uint64_t *block);
 /* The kinds of the list's counted blocks, and how many blocks of the grid are of each (MOST_KINDS at most).  Returns how many kinds; 0: they are not known, or one. */
 uint32_t block_kinds_count(block_kinds_t *kinds_of_grid, const struct sampled_launch *sampled, uint8_t *kinds,
                            uint64_t *kind_blocks);
 
-/* Returns how many blocks it found, the rarest first; *of_threads: from which on they are there for what some of their threads alone decide. */
+/* Returns how many blocks it found, the rarest first; *of_threads: number of the first block that is there for what only some of its threads decide. */
 uint32_t block_kinds_choose(block_kinds_t *kinds_of_grid, const struct sampled_launch *sampled,
                             uint64_t blocks[MOST_CHOSEN_BY_KIND], uint32_t *of_threads);
 

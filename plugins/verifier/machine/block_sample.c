@@ -80,8 +80,8 @@ static void add(struct sampled_launch *list, const uint32_t grid[3], uint64_t bl
    list->drawn[list->count++] = drawn;
 }
 
-/* One of each of as many equal parts of the grid, at places that all candidates of the run share; the middle one first, then the ends: what
- * a budget cuts off is the least telling. */
+/* One of each of as many equal parts of the grid, at places that all candidates of the run share; the middle one first, then the ends: a
+ * budget cuts off the last ones, which tell least.  */
 static void add_counted(const struct verifier *me, struct sampled_launch *list, const uint32_t grid[3],
                         uint64_t most, rkb_random_t *stream) {
    const uint64_t count = most < list->total ? most : list->total;
@@ -229,7 +229,7 @@ void block_sample_keep(struct block_sample *sample, const rkb_plan_t *plan,
       struct sampled_launch *list = &sample->launches[c->launch];
       const uint32_t places = sample_executed_places(plan, c),
                      kept = places < list->counted ? places : list->counted, left_out = list->counted - kept;
-      /* Counted blocks that the budget cut off are as good as any: they go, and what was drawn comes nearer. */
+      /* Counted blocks that the budget cut off are as good as any others: they leave the list, and the drawn ones move up. */
       memmove(list->numbers + kept, list->numbers + list->counted,
               (list->count - list->counted) * sizeof *list->numbers);
       memmove(list->classes + kept, list->classes + list->counted,

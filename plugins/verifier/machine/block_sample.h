@@ -1,8 +1,7 @@
-/* Which blocks of a bench case's launches are executed.  Two lists a launch: those that are counted for the speed model, at the same
- * relative places for all candidates of a run, so that their predictions compare; and those that are judged: the counted ones again,
- * one drawn for this candidate, the first and the last of the grid, then more drawn ones, one of each class of positions among them.  Nobody can
- * know the drawn ones before the run.
- * docs/decisions/secret.md.  One worker thread a sample. */
+/* Which blocks of a bench case's launches are executed.  Each launch has two lists.  The first has the blocks that are counted for the speed model, at the same
+ * relative places for all candidates of a run, so that their predictions can be compared.  The second has the blocks that are judged: the counted ones again,
+ * one drawn for this candidate, the first and the last of the grid, then more drawn ones, one of each class of positions among them.  Nobody can know the drawn
+ * ones before the run.  docs/decisions/secret.md.  One worker thread a sample.  */
 #ifndef MACHINE_BLOCK_SAMPLE_H
 #define MACHINE_BLOCK_SAMPLE_H
 
@@ -39,7 +38,7 @@ int block_sample_draw(const struct verifier *verifier, const struct candidate *c
                       const rkb_plan_t *plan, uint32_t case_index, uint32_t drawn, struct block_sample *sample,
                       rkb_error_t *err);
 void block_sample_free(struct block_sample *sample);
-/* How many places of a launch's sample were executed.  A block of a cluster takes one, and its whole cluster is executed. */
+/* How many places of a launch's sample were executed.  A block of a cluster takes one place, and its whole cluster is executed. */
 static inline uint32_t sample_executed_places(const rkb_plan_t *plan, const rkb_launch_counters_t *c) {
    const uint32_t *cluster = plan->launches[c->launch].cluster;
    const uint64_t places = c->executed / ((uint64_t)cluster[0] * cluster[1] * cluster[2]);
@@ -57,8 +56,8 @@ uint32_t sample_classes(const uint32_t grid[3]);
 /* "first, last": the name of a class in the axes that have several blocks. */
 void sample_class_name(const uint32_t grid[3], uint32_t position, char *name, size_t size);
 
-/* Of so many blocks, so many drawn ones were judged: the fewest that have to be wrong for a sample without any of them to be less
- * likely than RKB_MISSED.  With none drawn, all. */
+/* How many of a grid's blocks have to be wrong, at least, so that so many drawn blocks miss all of them with a probability below
+ * RKB_MISSED.  If none was drawn, all blocks.  */
 #define MISSED 0.05
 uint64_t sample_missed(uint64_t blocks, uint64_t drawn);
 

@@ -105,8 +105,8 @@ static int borrows(struct borrower *b, const rkb_case_t *shape, bool *alike, rkb
    return status;
 }
 
-/* The smallest shape of at least about so many operations that comes of halving dims for as long as it borrows; NULL: none does.  strict: and
- * for as long as long dims keep their remainders. */
+/* Halves dims for as long as the shape can borrow the launches, and gives the smallest shape of at least about so many operations; NULL: there is none.
+ * strict: long dims have to keep their remainders too.  */
 static int find_shape(struct borrower *b, double least, uint32_t longest, bool strict, rkb_case_t **best,
                       rkb_error_t *err) {
    struct reduced *r = b->reduced;
@@ -224,7 +224,7 @@ static int note_bench(struct borrower *b, bool *known, rkb_error_t *err) {
    return status;
 }
 
-/* Whether they do there what the launches did at none of the smaller shapes. */
+/* Whether the launches do at the bench shape what they did at none of the smaller shapes. */
 static bool lacks(struct borrower *b) {
    struct reduced *r = b->reduced;
    const rkb_plan_launch_t *unseen;

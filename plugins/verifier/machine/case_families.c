@@ -161,8 +161,8 @@ static uint32_t alike(const struct member *members, uint32_t count) {
    return n;
 }
 
-/* A kernel that is right only where the first block comes first may remember that it came, in a variable of the module: no later run on
- * the same machine would show it. */
+/* A kernel that is right only if the first block comes first may keep in a variable of the module that this block came.  No later run on
+ * the same machine would show this.  */
 static int forget_past(struct trial *t, rkb_error_t *err) {
    rkb_machine_close(t->machine);
    t->machine = NULL;
@@ -201,8 +201,8 @@ static uint32_t list_trials(const struct trial *t, struct member *members, const
    return count;
 }
 
-/* Where the order of the threads may matter, the first run after the case's very first is in descending order and the others are in a
- * shuffled one, one more run where there is no other; returns how many it added.  That much is free but for what a large run costs. */
+/* If the order of the threads may matter, the second run of the case is in descending order and later runs are in a shuffled one.  If there
+ * is no later run, one is added, unless runs are large.  Returns how many were added.  */
 static uint32_t order_members(const struct trial *t, struct member *members, uint32_t count) {
    if (!t->one_schedule || !count)
       return 0;
@@ -238,9 +238,9 @@ static int run_chosen(struct trial *t, int64_t first, int64_t last, uint64_t cho
    return status;
 }
 
-/* A plan must be right when repeated.  A large one from whose first run nothing is left, and which no input steers, does the same
- * again on other numbers: those it has from the other trials and families alone.  One that another order of the threads may change has that
- * order. */
+/* A plan must be right when repeated.  If the first run of a large plan leaves nothing and no input steers the plan, a repetition does the
+ * same on other numbers.  The other trials and families have such numbers, so no run is added for it.  A plan that another order of the
+ * threads may change is run in that order.  */
 static int64_t least_trials(const struct trial *t) {
    const bool again = t->largest <= LARGE_RUN && t->the_case->kind != RKB_CASE_DRAWN;
    return t->oblivious && !t->one_schedule && !again ? 1 : 2;

@@ -12,7 +12,7 @@
 
 /* A drawn shape that turns out to be large (a kernel whose blocks are mostly idle there) may not eat the whole budget. */
 #define DRAWN_BUDGET 30000000u
-/* At a shape with so many blocks that a bound on a grid bites, all blocks count. */
+/* At a shape with so many blocks that a bound on a grid takes effect, all blocks count. */
 #define MANY_BLOCKS_BUDGET 1000000000u
 /* Of drawn shapes that could not be executed once within that, so many are executed once with this: some kernels do much at any shape.  Runs in
  * another order have as much.  Shapes that were looked for because the manifest decides something there alone have it too. */
@@ -300,7 +300,7 @@ static int cost_of(const struct work *work, const struct part *part, double inst
    return status;
 }
 
-/* What the shapes cost at most that were executed in the first round. */
+/* The most that one of the shapes executed in the first round cost. */
 static int usual_cost(const struct work *work, double *most, rkb_error_t *err) {
    int status = RKB_OK;
    *most = 0;

@@ -2,8 +2,8 @@
  * % 8 == 4) would never be executed.  A shape like it keeps the residues of its dims (case_reduced).  It is executed if a condition of the
  * candidate has an outcome there that it had at no executed shape.
  *
- * Code for sizes from some size on (K > 65) is lost where the dim becomes smaller too.  So the conditions that only the shape that was cut decides as it does are
- * solved for sizes, from its smallest likeness and from the smallest check case on.  One thread. */
+ * Code that is executed only above some size (K > 65) is lost if the dim becomes smaller.  So conditions that have an outcome at the cut shape alone are solved
+ * for sizes, starting from the smallest shape like it and from the smallest check case.  One thread.  */
 #include "size_solver.h"
 
 #include <stdlib.h>

@@ -73,7 +73,7 @@ static int look_at_all(struct corners *c, rkb_error_t *err) {
    return status == RKB_ERR_LIMIT ? RKB_OK : status; /* that was the last */
 }
 
-/* The dims that the noted corner has at their most, a bit each: what lies above the least that any of them has. */
+/* The dims that the noted corner has at their maximum, a bit each: those that are larger there than at some other noted corner. */
 static uint64_t highest_dims(const struct corners *c, uint32_t noted) {
    uint64_t highest = 0;
    for (uint32_t d = 0; d < MOST_DIMS; d++)
@@ -83,8 +83,8 @@ static uint64_t highest_dims(const struct corners *c, uint32_t noted) {
    return highest;
 }
 
-/* Of the cheap ones that have dim d at its most the costliest, and of equal ones the one that has most of the missing dims at theirs;
- * MOST_CORNERS where none has. */
+/* Among the cheap corners that have dim d at its maximum, the costliest; among equally costly ones, the one with the most missing dims at
+ * their maximum.  MOST_CORNERS: there is none.  */
 static uint32_t costliest_with(const struct corners *c, uint32_t d, uint64_t missing) {
    uint32_t best = MOST_CORNERS;
    int most = 0;

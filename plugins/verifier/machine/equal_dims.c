@@ -1,8 +1,8 @@
 /* Shapes with equal dims: one in which all dims are equal that the domain lets be, and one in which two are that the secret chooses.
  *
  * Sizes drawn one by one are hardly ever equal, so a kernel that mixes up two dims only where they are equal, or leaves its work undone
- * there, would not be seen.  With two dims both shapes are one.  They stand beside the other drawn shapes and take the place of
- * none.  One thread. */
+ * there, would not be seen.  In a domain of two dims both shapes are the same.  They are executed in addition to the other drawn shapes and
+ * replace none.  One thread.  */
 #include "verifier.h"
 
 #define DRAWS 3 /* of which the cheapest is taken: what the shapes show does not need long loops */

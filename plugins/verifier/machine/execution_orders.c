@@ -19,7 +19,7 @@ void order_had(struct trial *t) {
                                                     : 0;
 }
 
-/* What a rejection says of values and of where they are: another order may be what makes it so.  Races and barriers are wrong in every order. */
+/* Whether the order of execution may be the cause of a rejection, as it may for values and for where they are.  Races and barriers are wrong in every order. */
 static bool may_be_order(const char *reason) {
    return strncmp(reason, "race.", 5) != 0 && strncmp(reason, "sync.", 5) != 0;
 }

@@ -1,8 +1,8 @@
-/* Which elements of an output will be held against the reference is decided before any value of it is made: by the blocks that wrote it, by the run's secret, and by
- * what expected values cost.  So where matrices are multiplied, the sampled blocks run without values first, and these elements are chosen and
- * their expected values computed.  What the reference read for them is all that they depend on.  A second run of the same blocks makes
- * nothing else: other inputs are undefined in it, and so is what comes of them.  Where that decides something, or a held element is undefined in the
- * end, the blocks are executed with all values as without this file.  docs/decisions/held-elements.md.  One worker thread a sample. */
+/* Three things decide which elements of an output will be held against the reference: the blocks that wrote it, the run's secret, and what expected values
+ * cost.  None of them needs a value of the output.  So where matrices are multiplied, the sampled blocks run without values first, and these elements are
+ * chosen and their expected values computed.  What the reference read for them is all that they depend on.  A second run of the same blocks makes these
+ * elements of inputs alone.  All other elements of inputs are undefined in it, and so are results computed from them.  If an undefined value decides something,
+ * or a held element is undefined in the end, the blocks are executed with all values.  docs/decisions/held-elements.md.  One worker thread a sample.  */
 #include "held_elements.h"
 
 #include "asked_elements.h"

@@ -33,7 +33,7 @@ static bool is_chance(const struct sampled_launch *list, uint32_t place) {
    return place < list->spread || list->drawn[place];
 }
 
-/* Blocks that ended soon and stored nothing count as that; others that were begun may write as much as any that chance chose. */
+/* Blocks that ended soon and stored nothing count as blocks that write nothing; other blocks that were begun may write as much as any that chance chose. */
 static void add_followed(const struct sample *s, const rkb_launch_counters_t *c, struct told *told) {
    if (!s->followed || !s->followed[c->launch].idle)
       return;
@@ -83,8 +83,9 @@ static bool may_store(const struct sample *s, uint32_t launch, uint32_t buffer) 
    return s->stores[launch] >> (buffer < 63 ? buffer : 63) & 1;
 }
 
-/* Bytes of the buffer that the blocks of the launch write, at most; infinity: too little is known.  Where a block that was executed for its place wrote more than
- * any that chance chose, as the first ones do that go round a grid once more, so may as many others as chance misses. */
+/* Bytes of the buffer that the blocks of the launch write, at most; infinity: too little is known.  A block that was executed for its place may have written
+ * more than any that chance chose, as the first blocks do if they go round the grid once more.  Then as many other blocks may write that much as chance may
+ * have missed.  */
 static double most_written(const struct sample *s, const rkb_launch_counters_t *c, uint32_t buffer) {
    const struct told told = told_of(s, c, buffer);
    if (!may_store(s, c->launch, buffer) && told.most == 0)

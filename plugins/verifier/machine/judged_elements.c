@@ -16,7 +16,7 @@
 #define MOST_ELEMENTS (1u << 22) /* written ones remembered, of an output */
 #define FIRST_RUNS (1u << 10)
 #define GROWN_BY                                                                                             \
-   2u /* times: most samples need little, and what lies behind room for all would touch new pages */
+   2u /* times: most samples need little, and with room for all, what lies behind it would be on new pages */
 
 /* Makes room for one more run.  False where there is none. */
 static bool has_room(struct sample *s) {
@@ -182,7 +182,7 @@ static uint64_t block_of(const struct sample *s, uint64_t element) {
              : UINT64_MAX;
 }
 
-/* Moves elements of blocks that also wrote one of the first `had` behind these; returns how many. */
+/* Moves elements whose block also wrote one of the first `had` elements to the places after these; returns how many. */
 static uint64_t gather_blocks(struct sample *s, uint64_t had, uint64_t all) {
    uint64_t blocks[MOST_BLOCKS], count = had < MOST_BLOCKS ? had : MOST_BLOCKS, found = 0;
    for (uint64_t k = 0; k < count; k++)
@@ -200,7 +200,8 @@ static uint64_t gather_blocks(struct sample *s, uint64_t had, uint64_t all) {
    return found;
 }
 
-/* Where elements of a few blocks are all that expected values may cost: more of the same blocks.  What they share, such as the sum of a row, is known. */
+/* If expected values may cost no more than elements of a few blocks, judges more elements of the same blocks.  What these share, such as the sum of a row, is
+ * known already.  */
 static int judge_same_blocks(struct sample *s, uint32_t buffer, uint64_t had, uint64_t all,
                              rkb_error_t *err) {
    const uint64_t more = gather_blocks(s, had, all);

@@ -162,7 +162,7 @@ static bool is_float(const rkb_plan_buffer_t *buffer) {
 
 /* Executing ------------------------------------------------------------------------------------------------------------ */
 
-/* The buffers that a launch writes and no later one does, or where whole is false any. */
+/* Compares the buffers that the launch writes: if whole, those that no later launch writes; else those that a later launch writes too. */
 static int compare_launch(struct links *links, struct comparison *c, const uint64_t *stores, uint32_t launch, bool first,
                           bool whole, rkb_error_t *err) {
    const rkb_plan_t *plan = c->trial.plan;

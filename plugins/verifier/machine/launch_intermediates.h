@@ -51,8 +51,8 @@ struct link_target {
    uint32_t writer[MOST_LINKED];         /* launches that write them */
 };
 
-/* Finds the links of a plan, whose launches write the buffers in stores (a bit each, by launch); candidate->links has them.  A candidate that is
- * found to be none has no cases. */
+/* Finds the links of a plan, whose launches write the buffers in stores (a bit each, by launch); candidate->links has them.  If there are no links,
+ * candidate->links has no cases.  */
 int links_find(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
                const rkb_plan_t *plan, const uint64_t *stores, rkb_error_t *err);
 void links_free(struct links *links);

@@ -307,7 +307,7 @@ static int take_writers(struct chain *chain, const struct alone *alone, bool *ju
    return status;
 }
 
-/* *judged: elements of all that the launch writes were, and so for the launches that it goes by. */
+/* *judged: elements of all that the launch writes were judged, and the same holds for the launches whose results it reads. */
 static int take_attempt(struct chain *chain, uint32_t launch, bool *judged, rkb_error_t *err) {
    struct sample *s = chain->s;
    struct attempt *a = &chain->attempts[launch];

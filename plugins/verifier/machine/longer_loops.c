@@ -1,12 +1,12 @@
 /* Looks for shapes at which loops take so many turns that buffers in shared memory come round (longer_loops.h).
  *
- * A kernel that fills a ring of buffers may give a buffer back before all threads have read it.  That is a race from the turn on in which the ring comes
- * round, and at no shape whose rows are shorter.  A launch that few shapes take, because its `when` asks for rows of whole vectors or for few tiles, may have
- * had short rows alone: then what the other checks execute shows nothing, and whether they do depended on the secret.  So where a loop in which
- * threads synchronise had fewer turns than it needs at all shapes, the cheapest shape that came to it is made longer, one dim after the other, and executed
- * in part: some blocks of each launch, with records of races.  Dims that leave the grid nearly as it is come first, since they are what blocks go along.  A dim is
- * multiplied by one more than a power of two, so that what divides it still does, and its remainders by smaller powers of two stay.  Blocks that need what others
- * write show nothing alone; then the shape is executed whole.  docs/decisions/drawn-shapes.md.  One worker thread a candidate. */
+ * A kernel that fills a ring of buffers may give a buffer back before all threads have read it.  This is a race from the turn on in which the ring comes round;
+ * shapes with shorter rows have no race.  A launch that few shapes take, because its `when` asks for rows of whole vectors or for few tiles, may have been
+ * executed with short rows alone.  Then the other checks do not show the race, and the secret decided whether it was executed with longer rows.  So if a loop
+ * in which threads synchronise had too few turns at all shapes, the cheapest shape that came to the loop is made longer, one dim after the other.  That shape
+ * is executed in part: some blocks of each launch, with records of races.  Dims that leave the grid nearly as it is come first, since blocks go along these.  A
+ * dim is multiplied by one more than a power of two, so that its divisors still divide it, and its remainders by smaller powers of two stay.  Blocks that need
+ * what others write show nothing alone; then the shape is executed whole.  docs/decisions/drawn-shapes.md.  One worker thread a candidate.  */
 #include "longer_loops.h"
 #include "bench_values.h"
 #include "machine/state/loop_turns.h"
@@ -105,7 +105,8 @@ static int threads_with(const struct longer *l, const rkb_case_t *shape, uint64_
    return status;
 }
 
-/* Makes the dim of the shape longer, by less where the domain does not let; the_case is NULL where the domain or the launch's condition does not let. */
+/* Makes the dim of the shape longer, by less if the domain does not allow so much; the_case is NULL if the domain or the launch's condition allows nothing
+ * longer.  */
 static int stretch(struct longer *l, const struct loop_turns *loop, const rkb_case_t *from, uint32_t turns,
                    uint32_t dim, struct stretched *to, rkb_error_t *err) {
    const struct verifier *me = l->verifier;
@@ -244,8 +245,8 @@ static int by_threads(const void *a, const void *b) {
              : (left->dim > right->dim) - (left->dim < right->dim);
 }
 
-/* Looks at the shape, and where the loop had more turns there, but not enough, at one that is longer again.  What blocks alone do not show
- * is executed whole. */
+/* Looks at the shape.  If the loop had more turns there, but not enough, also looks at a longer one.  What blocks alone do not show is
+ * executed whole.  */
 static int run_stretched(struct longer *l, const struct loop_turns *loop, struct stretched *s, uint32_t turns,
                          rkb_error_t *err) {
    int status = RKB_OK;

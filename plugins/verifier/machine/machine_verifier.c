@@ -77,7 +77,7 @@ static int run_cases(const struct verifier *me, struct candidate *candidate, str
    return status;
 }
 
-/* What executes so much work takes so many seconds on the machine that limits.execute speaks of. */
+/* How much work is executed in a second on the machine that limits.execute speaks of. */
 #define WORK_PER_SECOND 200e6
 
 static uint64_t budget_of(const struct verifier *me) {

@@ -29,7 +29,7 @@ struct noted_lack {
    uint32_t line;      /* of the source */
    uint32_t had, most; /* turns here and there */
 };
-/* Whether the launch lacks something in known that large has.  A loop's turns suffice from so many on. */
+/* Whether the launch decided something in large that it did not decide in known.  Of a loop, so many turns in known are enough. */
 bool noted_lacks(const struct noted_decisions *known, const struct noted_decisions *large, uint64_t launch,
                  uint32_t turns, struct noted_lack *lack);
 

@@ -1,8 +1,9 @@
 /* The drawn shapes that are also executed on the family "peaks" (task/families.c).
  *
- * A search for a row's largest that leaves elements out shows only in a row whose largest is one of those, which may be one row in 257.  The check cases have few
- * long rows, and each drawn shape is executed on one family that is drawn for it.  So two shapes have this family too: the one that shows most of loops by which a
- * warp goes through a row, and the one that shows most of loops of a block.  Where they have few rows, they have it on several seeds.  One thread. */
+ * A search for the largest element of a row that leaves elements out goes wrong only in a row whose largest element is one of those, which may be one row in
+ * 257.  The check cases have few long rows, and each drawn shape is executed on one family that is drawn for it.  So two shapes are executed on this family
+ * too: the shape that shows most of loops by which a warp goes through a row, and the shape that shows most of loops of a block.  If a shape has few rows, it
+ * is executed on several seeds of the family.  One thread.  */
 #include "verifier.h"
 
 #include <string.h>
@@ -21,7 +22,7 @@ static bool has_peaks(const struct verifier *me, const rkb_case_t *the_case) {
    return has;
 }
 
-/* Rows of the input that has most of them with more elements than that. */
+/* How many rows an input has at most whose rows have more elements than that; *length: the elements of a row there. */
 static uint64_t rows_of(const rkb_case_t *the_case, uint64_t longer_than, uint64_t *length) {
    uint64_t most = 0;
    for (uint32_t n = 0; n < the_case->tensor_count; n++) {

@@ -1,7 +1,7 @@
 /* Judges outputs of which nothing could be judged at a bench shape, because too many blocks would have had to be executed.  The whole chain
  * of launches is executed instead at smaller shapes that resemble it: the same launches, attributes and residues of dims, once with all
- * dims made smaller and for some drawn dims with that one as long as at the bench shape (task/case_reduced.c).  Every output is judged
- * there.
+ * dims made smaller, and for some drawn dims once with that dim as long as at the bench shape (task/case_reduced.c).  Every output is
+ * judged there.
  *
  * If none of these has the launches, because their conditions give such small shapes to other kernels, each launch is executed at another
  * shape (launch_shapes.c).  The same is done where a launch has several blocks along an axis of its grid at the bench shape alone.
@@ -19,7 +19,7 @@
 #define MOST_UNSEEN 4u /* launches of a bench case */
 #define MOST_AXES 4u   /* of its launches' grids */
 #define AXIS_BUDGET 100000000u /* thread-instructions of a shape with several blocks along one */
-#define RESERVE 2      /* of a candidate's budget such a part is there for them, whatever was used before */
+#define RESERVE 2      /* this part of a candidate's budget is there for them, whatever was used before */
 
 static bool same_launches(const rkb_plan_t *plan, const rkb_plan_t *other) {
    bool same = plan->launch_count == other->launch_count;
@@ -193,7 +193,8 @@ static int find_shorter(struct reduced *r, uint64_t *shorter, rkb_error_t *err) 
    return status == RKB_ERR_LIMIT ? RKB_OK : status;
 }
 
-/* One with all dims smaller, and some where a drawn one of those stays as long as it is; where none has the bench shape's launches, with each. */
+/* Judges one shape with all dims smaller, and some in which one drawn dim of those stays as long as it is.  If none of them has the bench shape's launches,
+ * lets each other dim stay long in turn.  */
 static int judge_shapes(struct reduced *r, rkb_error_t *err) {
    const uint32_t dims = r->sample->the_case->dim_count,
                   first = dims ? (uint32_t)r->verifier->random->below(&r->stream, dims) : 0;

@@ -134,7 +134,7 @@ static int repeat_mixed(struct repetition *r, rkb_error_t *err) {
    return RKB_OK;
 }
 
-/* The first run's inputs again: what they make of them is judged as ever, and the way there must be the same. */
+/* Runs the kernels on the first run's inputs again.  The results are judged as always, and the kernels must take the same way to them. */
 static int repeat_same(struct trial *t, rkb_error_t *err) {
    const uint64_t before = t->largest;
    bool followed;

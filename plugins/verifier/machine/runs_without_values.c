@@ -51,7 +51,7 @@ int sample_run_for_steps(struct sample *s, const rkb_machine_options_t *options,
    int status = sample_run_once(s, &own, buffers, machine, report, err);
    if (status != RKB_OK || !(report->finding_count || sample_is_steered(&own, report)))
       return status;
-   /* An input without values steers it, or something was found: with values there may be more to say. */
+   /* An input without values steers the run, or something was found: a run with values may show more. */
    sample_spend(s, report->work);
    own = *options;
    if (own.thread_instructions > s->candidate->budget)
@@ -71,7 +71,7 @@ int sample_run_for_stores(struct sample *s, const rkb_machine_options_t *options
       sample_spend(s, report->work);
    else if (status != RKB_ERR_INVALID)
       return status;
-   /* More than parameters decides it, or something was found: a whole run says what. */
+   /* More than parameters decides which bytes are stored, or something was found: a whole run shows what. */
    own = *options;
    if (own.thread_instructions > s->candidate->budget)
       own.thread_instructions = s->candidate->budget ? s->candidate->budget : 1; /* 0 would be no limit */

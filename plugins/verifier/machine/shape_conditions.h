@@ -44,13 +44,14 @@ rkb_machine_conditions_t *shape_conditions_read(const struct shape_conditions *c
 void shape_conditions_close(struct shape_conditions *conditions);
 /* From now on also takes what loops count and branches choose, which takes longer; false: the kernels decide nothing by it.  What earlier shapes decided so has to be noted again. */
 bool shape_conditions_follow(struct shape_conditions *conditions);
-/* Whether a condition of those that are looked at came out in one way alone at all shapes that were noted. */
+/* Whether this condition is looked at and had a single outcome at all shapes that were noted. */
 bool shape_conditions_is_wanted(const struct shape_conditions *conditions, uint32_t kernel, uint32_t number);
-/* Whether one of what loops count and branches choose did, or of results. */
+/* The same of any of what loops count and branches choose, or of results. */
 bool shape_conditions_want(const struct shape_conditions *conditions);
 /* As shape_features_new.  A shape that the candidate cannot be launched at decides nothing. */
 int shape_conditions_new(struct shape_conditions *conditions, const rkb_case_t *the_case, bool note, uint32_t *news, rkb_error_t *err);
-/* Marks the conditions that are decided at the shape as they were at none that was noted, and no others; *any: there are some.  size_solver_search looks for them again. */
+/* Marks the conditions that have an outcome at the shape that they had at no noted shape, and no others; *any: there are some.  size_solver_search looks for
+ * them again.  */
 int shape_conditions_seek(struct shape_conditions *conditions, const rkb_case_t *the_case, bool *any,
                           rkb_error_t *err);
 

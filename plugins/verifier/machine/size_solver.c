@@ -201,7 +201,7 @@ struct parabola {
    double zero, one, two;
 };
 
-/* By how much values may be off that are of second degree: rounded ones by some of their digits. */
+/* By how much values of second degree may be off: rounded values by some of their digits. */
 static double slack_of(const double *along) {
    double size = 0;
    for (uint32_t n = 0; n < 4; n++)

@@ -235,7 +235,7 @@ static int search_loops(struct told *t, rkb_case_t **looped, uint32_t *looped_co
    return status == RKB_OK && RKB_HAS(me->task, dim_range) ? solve(t, known, known_count, err) : status;
 }
 
-/* Looks last, also with places of its own, for shapes at which one thread compares otherwise than everywhere, or uses another number. */
+/* Looks last, also with places of its own, for shapes at which one thread's comparison comes out as at no other shape, or the thread uses another number. */
 static int search_results(struct told *t, rkb_case_t *const *drawn, uint32_t drawn_count, rkb_case_t **looped,
                           uint32_t *looped_count, const rkb_case_t *const *known, uint32_t known_count,
                           uint32_t *numbers, uint32_t number_count, rkb_error_t *err) {

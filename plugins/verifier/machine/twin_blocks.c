@@ -99,8 +99,8 @@ static void close_run(struct twins *t) {
    t->part.buffers = NULL;
 }
 
-/* Only where they write is asked, so that they run without values where they can: what they read of launches that are not executed here is
- * nothing. */
+/* Executes the blocks to see where they write, so without values where possible.  What they read of launches that are not executed here is
+ * nothing.  */
 static int run_blocks(struct twins *t, rkb_error_t *err) {
    struct sample *part = &t->part;
    rkb_machine_report_t report;
@@ -170,7 +170,7 @@ static void add_bit(struct twins *t, uint32_t axis, uint32_t bit) {
    add_pair(t, first + high * t->apart[axis], first + low * t->apart[axis]);
 }
 
-/* The highest bit of the longest axis, which any index that is too narrow has lost, and others. */
+/* Pairs that differ in the highest bit of the longest axis, which any index that is too narrow has lost, and pairs that differ in other bits. */
 static void add_bits(struct twins *t) {
    const struct verifier *me = t->part.verifier;
    uint32_t longest = 0, axes[3], count = 0;
@@ -187,8 +187,8 @@ static void add_bits(struct twins *t) {
    }
 }
 
-/* Those that the executed blocks stand in for, by the step from the first block to the next; the nearest to the first, where the step is
- * surest to hold. */
+/* Pairs an executed block with the block that it stands in for, by the step from the first block to the next.  Takes the blocks nearest to
+ * the first, where the step is surest to hold.  */
 static void add_by_steps(struct twins *t, uint32_t buffer) {
    const struct sampled_launch *list = &t->whole->blocks.launches[t->launch];
    uint64_t pairs[MOST_PAIRS + 1][2];

@@ -300,8 +300,9 @@ int equal_dims_draw(const struct verifier *verifier, const struct candidate *can
                     uint32_t *count, rkb_error_t *err);
 
 #define MOST_LOOPED 9u
-/* sizes_in_text.c: at most four shapes at which numbers of the kernels' text decide what no known shape decides, and three at which conditions were solved; as many at which
- * that is so of what loops count, and two of what one thread computes, in a list of their own with room for MOST_LOOPED.  The caller frees them, also after a failure. */
+/* sizes_in_text.c: shapes at which the kernels decide what they decide at no known shape: at most four for numbers of the kernels' text, and three for
+ * conditions that were solved.  As many for what loops count, and two for what one thread computes, are in a list of their own with room for MOST_LOOPED.  The
+ * caller frees them, also after a failure.  */
 int sizes_in_text_draw(const struct verifier *verifier, const struct candidate *candidate,
                        const rkb_case_t *const *known, uint32_t known_count, rkb_case_t **drawn,
                        uint32_t room, uint32_t *count, rkb_case_t **looped, uint32_t *looped_count,
