@@ -12,8 +12,8 @@ int rkb_evaluation_threads(uint32_t evaluations);
  * number. */
 int rkb_evaluation_use_threads(int threads);
 
-/* Makes OpenBLAS use one thread, in this process and in its later forks, because the program's own threads already use every core.  In a fork
- * whose parent did not call it OpenBLAS first starts its threads again, and they spin before they sleep.  Any thread. */
+/* Makes OpenBLAS use one thread, in this process and in its later forks, because the program's own threads already use every core.  If the parent of a fork did
+ * not call it, OpenBLAS first starts its threads again in the fork, and they spin before they sleep.  Any thread. */
 void rkb_evaluation_use_one_blas_thread(void);
 
 #endif

@@ -48,7 +48,7 @@ typedef struct rkb_check_result {
    bool must_exit_hard;        /* a job hangs in a thread: leave with _exit, not exit */
 } rkb_check_result_t;
 
-/* Runs propose-less: the pipeline's screen on this one candidate.  Nothing is archived. */
+/* Runs the pipeline's screen on this one candidate, without a propose section.  Nothing is archived. */
 int rkb_check(rkb_pipeline_t *pipeline, const rkb_check_options_t *options, rkb_check_result_t **result,
               rkb_error_t *err);
 void rkb_check_result_free(rkb_check_result_t *result);

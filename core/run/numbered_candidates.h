@@ -23,8 +23,8 @@ void rkb_numbered_add(rkb_numbered_t *numbered, rkb_candidate_t *candidate);
 /* Looks for an earlier candidate with the same tokens and tune, and makes this one its duplicate.  With decided_before
  * the candidate keeps what the archive says about it. */
 void rkb_numbered_compare_text(rkb_numbered_t *numbered, rkb_candidate_t *candidate, bool decided_before);
-/* Looks for an earlier candidate with the same build as the one at next_build, and moves the mark.  With waits the
- * candidate's stages have not gone on from the build, and it becomes a duplicate; without, only its build is noted. */
+/* Looks for an earlier candidate with the same build as the one at next_build, and moves the mark.  If `waits` is true, the candidate's
+ * stages have not gone on from the build, and it becomes a duplicate.  If it is false, only its build is noted. */
 void rkb_numbered_compare_build(rkb_numbered_t *numbered, bool waits);
 
 #endif

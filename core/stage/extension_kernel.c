@@ -30,8 +30,8 @@ static void tell_problem(const rkb_problems_t *problems, rkb_finding_t *finding)
    finding->column = first ? first->column : 0;
 }
 
-/* The call names no host, so the texts that were read are those of the stage that this thread is in.  A thread of a plugin's own is in none, and
- * splits its text itself. */
+/* The call names no host, so the texts that were read are those of the stage that this thread is in.  A thread that a plugin started is in no stage, and splits
+ * its text itself. */
 static rkb_tokens_t *tokens(const char *text, size_t bytes) {
    rkb_source_cache_t *sources = rkb_current_stage().sources;
    rkb_source_t *read = sources ? rkb_source_cache_find(sources, text, bytes) : NULL;
@@ -142,7 +142,7 @@ static bool is_candidate(const rkb_candidate_t *candidate, const rkb_item_t *ite
           strcmp(tune_of(item), candidate->tune ? candidate->tune : tune_of(candidate->made)) == 0;
 }
 
-/* Where the plans of this item with this build are kept, or NULL: those of the job's own candidate with its plain build alone. */
+/* Where the plans of this item with this build are kept, or NULL.  Only plans of the job's own candidate with its plain build are kept. */
 static rkb_plan_cache_t *plans_of(const rkb_runtime_t *runtime, rkb_job_t job, const rkb_item_t *item,
                                   const rkb_build_t *build) {
    rkb_scope_t scope;

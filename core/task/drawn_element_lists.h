@@ -7,7 +7,7 @@
 
 #define RKB_POOL_GIVEN 64u /* intermediates that an entry can tell apart; with more, nothing is kept */
 
-/* What decides the elements: inputs of one case, and the intermediates given so far, the last of which the elements are of. */
+/* What decides the elements: inputs of one case, and the intermediates given so far.  The elements are of the last of these. */
 typedef struct rkb_pool_key {
    const void *family;
    uint64_t seed;

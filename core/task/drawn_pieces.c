@@ -14,7 +14,7 @@
 #define MOST_SLOTS (3u << 15)
 #define LEAST_SLOTS 64u
 #define TENSORS (1u << 16)
-/* Numbers are made room for so many pieces at a time: what lies behind room for all would touch new pages, and most cases need little. */
+/* Room for numbers is made for so many pieces at a time.  With room for all, what lies behind it would touch new pages, and most cases need little. */
 #define ROOM_PIECES 512u
 #define MOST_ROOMS (MOST_SLOTS / ROOM_PIECES)
 _Static_assert(MOST_SLOTS % ROOM_PIECES == 0, "all slots have a place");

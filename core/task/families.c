@@ -130,8 +130,8 @@ static const char *const softmaxes[] = {"softmax", "log_softmax", "log_sum_exp",
 
 #define LARGE_HALF 0x1p15
 
-/* The operand among whose elements a node chooses: the gradient of a pool has it behind the gradient that it hands back.  Of a search it is what is
- * searched for, because rows with NaN are not sorted. */
+/* The operand among whose elements a node chooses.  The gradient of a pool has it behind the gradient that it hands back.  For a search, it is the operand that
+ * is searched for, because rows with NaN are not sorted. */
 static uint32_t chosen_from(const rkb_program_node_t *node) {
    static const char *const second[] = {"max_pool_gradient", "search_sorted", NULL};
    return node->inputs[is_one_of(node->operation->name, second) ? 1 : 0];
@@ -269,8 +269,9 @@ static uint32_t rows_of_softmax(const rkb_program_t *program, const rkb_program_
                                                         : UINT32_MAX;
 }
 
-/* Large numbers.  A softmax is the same whatever is subtracted from its row, until exp overflows.  So a search for a row's largest that leaves elements out shows on large
- * numbers alone, and there only where the largest is one of those: rows that a softmax reads get theirs where loops begin and end. */
+/* Large numbers.  A softmax is the same whatever is subtracted from its row, until exp overflows.  So a search for a row's largest element that leaves elements
+ * out shows on large numbers alone, and only if the largest element is one of those.  Therefore rows that a softmax reads have their largest element where
+ * loops begin and end. */
 static bool add_large(rkb_bound_t *bound) {
    rkb_family_entry_t *entry = add_scaled(bound, "large", RKB_DRAW_SCALED, 20, true);
    for (uint32_t i = 0; entry && i < bound->program->node_count; i++) {

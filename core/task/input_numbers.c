@@ -127,8 +127,8 @@ static double one_hot(const rkb_tensor_t *view, const rkb_random_t *extra, uint6
 
 #define LEAST_LOOP 5u /* loops of threads have at least 2^5 turns at once */
 
-/* Where a row of so many elements has its largest.  Every fourth row has it at the row's end, and every fourth where a loop over a power of two of threads comes
- * round; the others have it anywhere. */
+/* Where a row of so many elements has its largest element.  Every fourth row has it at the row's end, and every fourth where a loop over a power of two of
+ * threads comes round; the others have it anywhere. */
 static uint64_t peak_of_row(const rkb_random_t *extra, uint64_t row, uint64_t length) {
    const uint64_t bits = rkb_random_at(extra, row), rest = bits >> 8;
    const uint32_t powers =
@@ -150,7 +150,7 @@ static void put_peaks(const rkb_draw_t *draw, const rkb_recipe_t *recipe, const 
    }
 }
 
-/* The number where it is wanted, and +0 elsewhere: without a branch, which would be a guess. */
+/* The number where it is wanted, and +0 elsewhere: without a branch, whose way the processor would have to guess. */
 static inline double where(bool wanted, double number) {
    uint64_t bits;
    memcpy(&bits, &number, sizeof bits);
@@ -190,7 +190,7 @@ static inline __attribute__((always_inline)) double number_of_bits(uint32_t kind
    }
 }
 
-/* A loop for each kind, so that none asks at each element which it is. */
+/* Has one loop for each kind, so that no loop asks at each element which kind it is. */
 static void numbers_of_bits(const rkb_draw_t *draw, bool positive, uint64_t count, const uint64_t *bits,
                             double *out) {
    const double first = draw->first;

@@ -111,7 +111,7 @@ static bool is_open(const rkb_ranked_row_t *row, uint64_t turn) {
    return 2 * admitted > row->length;
 }
 
-/* Judges the turns of one row.  usual: the family has the task's usual numbers, where a place that is open tells nothing. */
+/* Judges the turns of one row.  usual: the family has the task's usual numbers; with these, an open place tells nothing. */
 static void judge_row(const chosen_t *chosen, const rkb_ranked_row_t *row, const turn_t *turns,
                       uint64_t count, bool usual, uint32_t dtype, const void *data,
                       const rkb_points_t *points, uint8_t *taken, uint8_t *places) {

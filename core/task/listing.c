@@ -117,7 +117,7 @@ static bool check_groups(const rkb_yaml_t *groups, const char *directory, rkb_pr
    return problems->errors == before;
 }
 
-/* Orders the cases by the groups of the folder's groups.yaml, and within them as they are. */
+/* Orders the cases by the groups of the folder's groups.yaml, and keeps their order within each group. */
 static void group_cases(rkb_listing_t *listing, const char *directory, rkb_problems_t *problems) {
    char *path = rkb_path_join(directory, "groups.yaml");
    const rkb_yaml_t *groups = rkb_path_exists(path) ? rkb_yaml_load(listing->arena, path, problems) : NULL;

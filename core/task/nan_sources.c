@@ -10,8 +10,8 @@ const char *const rkb_nan_choosing[] = {"max_pool", "max_pool_gradient", "amax",
                                          "less_equal_scalar", "equal_scalar", "greater", "greater_equal", "less", "less_equal", "equal", "step", "share", "inside", "ranked", "ranked_places", "argmax", "argmin", "search_sorted", NULL};
 /* The operations among them that look at several elements of one operand. */
 static const char *const reducing[] = {"max_pool", "max_pool_gradient", "amax", "amin", "softmax", "log_softmax", "log_sum_exp", "ranked", "ranked_places", "argmax", "argmin", NULL};
-/* Operations that carry NaN on from place to place, and functions that kernels clamp: one element of what they read is NaN, so that places before
- * and behind it tell. */
+/* Operations that carry NaN on from place to place, and functions that kernels clamp.  One element of what they read is NaN, so that the places before and
+ * behind it tell. */
 #define OF_LAYER "recurrent_layer"
 static const char *const carrying[] = {"cumulative_sum", "cumulative_product", "cumulative_product_gradient", "recurrence", OF_LAYER, "sigmoid", "tanh", NULL};
 /* Gradients of convolutions: NaN among their factors reaches what reads it, whether something is chosen or not. */
@@ -89,7 +89,7 @@ static void mark_before(walk_t *walk, const rkb_program_node_t *node) {
    }
 }
 
-/* The gradient of an input has NaN from the gradient that it reads: a NaN in the weight would make a whole channel NaN. */
+/* The gradient of an input gets NaN from the gradient that it reads alone, because a NaN in the weight would make a whole channel NaN. */
 static void mark_factors(walk_t *walk, const rkb_program_node_t *node) {
    const uint32_t factors = strcmp(node->operation->name, OF_INPUT) == 0 ? 1 : 2;
    walk->any = false;
@@ -99,8 +99,8 @@ static void mark_factors(walk_t *walk, const rkb_program_node_t *node) {
       mark_from(walk, node->inputs[i], 0);
 }
 
-/* What is carried on has NaN from what it reads: of a product from the left factor, and of a recurrent layer from its inputs, since NaN in a weight
- * or a first state would leave no number. */
+/* An operation that carries NaN on gets it from what it reads: a product from its left factor, and a recurrent layer from its inputs, since NaN in a weight or
+ * a first state would leave no number. */
 static void mark_carried(walk_t *walk, const rkb_program_node_t *node) {
    const uint32_t operands = strcmp(node->operation->name, OF_LAYER) == 0 ? 1 : node->input_count;
    walk->any = false;

@@ -1,4 +1,4 @@
-/* Numbers that a kernel's text contains, as elements of inputs: a kernel that is wrong for one value of an input alone mostly compares with that
+/* Numbers that a kernel's text contains, as elements of inputs: a kernel that is wrong only for a single value of an input mostly compares the input with this
  * value.  Owned by the inputs; read-only once they are shared. */
 #ifndef RKB_TASK_PLANTED_NUMBERS_H
 #define RKB_TASK_PLANTED_NUMBERS_H

@@ -167,7 +167,7 @@ bool rkb_probe_families_add(rkb_bound_t *bound) {
    return true;
 }
 
-/* Whether a value is moved from a tensor by a gather that takes more elements than there are. */
+/* Whether a value is moved from a tensor by a gather that takes more elements than the tensor has. */
 static bool is_repeated(const rkb_program_t *program, uint32_t value) {
    while (program->values[value].node >= 0) {
       const rkb_program_node_t *node = &program->nodes[program->values[value].node];

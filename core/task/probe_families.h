@@ -11,9 +11,9 @@ bool rkb_probe_families_add(rkb_bound_t *bound);
 /* The task tensor that a value is, seen through operations that only move elements; UINT32_MAX when the value is
  * computed. */
 uint32_t rkb_tensor_behind(const rkb_program_t *program, uint32_t value);
-/* Whether roundings of a product's results are equal, so that a later sum adds them up instead of averaging them out, which the
- * statistical bound relies on.  A factor of ones only gives rows of equal values.  A factor that is gathered, with more elements
- * than the tensor that they come from, has some of its rows several times: keys and values, in pages of a cache. */
+/* Whether roundings of a product's results are equal, so that a later sum adds them up instead of averaging them out, which the statistical
+ * bound relies on.  A factor of ones only gives rows of equal values.  A gathered factor with more elements than the tensor that they come
+ * from has some of its rows several times, such as keys and values in pages of a cache. */
 bool rkb_product_roundings_agree(rkb_bound_t *bound);
 
 #endif

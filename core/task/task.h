@@ -62,8 +62,8 @@ int rkb_task_case_draw_equal(const rkb_task_t *task, rkb_random_t *stream, doubl
  * rkb_task_case_free. */
 int rkb_task_case_reduced(const rkb_task_t *task, const rkb_case_t *listed, rkb_random_t *stream, double work,
                           uint32_t longest, rkb_case_t **drawn, rkb_error_t *err);
-/* Makes a shape like another one, but for one dim, which has the value or what its domain has next to it, of at most `work` operations.
- * RKB_ERR_LIMIT when no such shape is in the domain.  The caller frees it with rkb_task_case_free. */
+/* Makes a shape of at most `work` operations that is like another shape but for one dim.  This dim has the value, or the value of its
+ * domain next to it.  RKB_ERR_LIMIT when no such shape is in the domain.  The caller frees it with rkb_task_case_free. */
 int rkb_task_case_with_dim(const rkb_task_t *task, const rkb_case_t *like, rkb_random_t *stream, uint32_t dim,
                            int64_t value, double work, rkb_case_t **made, rkb_error_t *err);
 /* The same with all dims given; RKB_ERR_LIMIT also where one of them is not in its domain.  With work INFINITY the case may need more memory than any

@@ -84,7 +84,7 @@ static uint32_t next_caller(const side_t *side, const function_t *function, uint
    return from;
 }
 
-/* Whether two functions are called by the same launches: one that gives each thread or block its part is written for a grid and a block. */
+/* Whether two functions are called by the same launches.  A function that gives each thread or block its part is written for one grid and block. */
 static bool same_callers(const side_t *first, const function_t *a, const side_t *second,
                          const function_t *b) {
    uint32_t i = next_caller(first, a, 0), j = next_caller(second, b, 0);

@@ -13,10 +13,9 @@ typedef struct side {
    const rkb_manifest_t *manifest;
 } side_t;
 
-/* Copies the body of one top-level __device__ function from the second text into the first.  Both must define
- * it with the same signature, token by token, and with different bodies; one that reads threadIdx or the like has to be called by the same
- * launches in both.  False: there is no such function.
- * note says what was changed. */
+/* Copies the body of one top-level __device__ function from the second text into the first.  Both must define it with the same signature,
+ * token by token, and with different bodies; a function that reads threadIdx or the like has to be called by the same launches in both.
+ * False: there is no such function.  note says what was changed. */
 bool exchange_function(const rkb_random_api_t *random, rkb_random_t *stream, const side_t *first,
                        const side_t *second, patches_t *patches, char *note, size_t note_size);
 

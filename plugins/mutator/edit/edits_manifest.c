@@ -24,10 +24,9 @@ static void add_value(const rkb_tune_parameter_t *parameter, int64_t value, int6
    values[(*count)++] = value;
 }
 
-/* Chooses a value that is no choice yet: half or twice an existing one.  If all choices are multiples of a
- * warp, also the middle between two.  Values between smaller numbers, such as the side of a thread's tile,
- * would rarely divide the size that they must divide.  Threads stay multiples of a warp; the side of a
- * block's tile may be halved below one, as a product of few rows wants. */
+/* Chooses a value that is no choice yet: half or twice an existing one.  If all choices are multiples of a warp, also the middle between
+ * two.  Values between smaller numbers, such as the side of a thread's tile, would rarely divide the size that they must divide.  Threads
+ * stay multiples of a warp; the side of a block's tile may be halved to less than a warp, as a product of few rows wants. */
 static int64_t new_value(const edit_subject_t *subject, const rkb_tune_parameter_t *parameter) {
    int64_t values[VALUES_MAX];
    uint32_t count = 0;

@@ -86,7 +86,7 @@ static bool is_known(const wide_point_t *points, uint32_t count, const int64_t *
    return false;
 }
 
-/* The values to start from: the parent's, those of the best point, be it of another text, or those of any point with a result. */
+/* The values to start from: the parent's, those of the best point (which may be of another text), or those of any point with a result. */
 static const int64_t *origin(const rkb_random_api_t *random, rkb_random_t *stream, const wide_point_t *points,
                              uint32_t count, uint32_t turn, const int64_t *parent) {
    const wide_point_t *best = NULL;
@@ -139,7 +139,7 @@ static int choose(const rkb_random_api_t *random, const rkb_random_t *stream, co
       for (uint32_t l = 0; l < ladders->count; l++)
          values[(size_t)i * columns + l] = (double)points[i].value[ladders->of[l].parameter];
       values[(size_t)i * columns + ladders->count] =
-         points[i].length + 0.5; /* no whole number: its halvings mean nothing */
+         points[i].length + 0.5; /* not a whole number: halving it means nothing */
    }
    int status = tuning_space_fill(&space, values, count, columns, err);
    if (status == RKB_OK)

@@ -59,7 +59,7 @@ static bool read_guide_point(const rkb_manifest_t *manifest, const char *source,
           assignment_read(manifest, row->tune, &to->at, &ignored) == RKB_OK;
 }
 
-/* The result of any text that has none but the source's parameters. */
+/* The result of any text that has no other parameters than the source's. */
 static bool read_wide_point(const rkb_manifest_t *manifest, const char *source, const rkb_archive_row_t *row,
                             void *point) {
    wide_point_t *to = point;

@@ -79,8 +79,8 @@ static double pipeline_seconds(const rkb_device_t *d, const rkb_launch_counters_
           fmax(1, stages - 1);
 }
 
-/* How long a wave takes, beside one that has the longest warp.  Warps of one block may do different work, so a mean that is a quarter of the longest
- * tells nothing; where it is less, few blocks of the grid have such warps (launches that share a kernel), and most waves have none. */
+/* How long a usual wave takes, as a share of the wave that has the longest warp.  Warps of one block may do different work, so a mean of at least a quarter of
+ * the longest warp tells nothing.  If the mean is less, few blocks of the grid have such warps (launches that share a kernel), and most waves have none. */
 #define WARPS_DIFFER 4.0
 static double usual_wave(const rkb_launch_counters_t *c) {
    uint64_t issued = 0;
@@ -115,8 +115,8 @@ static double reread_bytes(const rkb_device_t *d, const rkb_launch_counters_t *c
    return bytes;
 }
 
-/* Between these times their even share, one multiprocessor alone moves bytes of the second-level cache and of memory.  On an H200 one block of 1,024
- * threads on each of 33, 66 and 132 multiprocessors read 3.3, 6.6 and 8.9 TB/s that the second-level cache held, and copied 2.2, 3.3 and 3.9 TB/s of
+/* So many times its even share of the bandwidth is what one multiprocessor alone reaches, of the second-level cache and of memory.  On an H200 one block of
+ * 1,024 threads on each of 33, 66 and 132 multiprocessors read 3.3, 6.6 and 8.9 TB/s that the second-level cache held, and copied 2.2, 3.3 and 3.9 TB/s of
  * memory (8 vectors of 16 bytes a thread under way). */
 #define ALONE_CACHE 1.75
 #define ALONE_MEMORY 2.66
@@ -138,8 +138,8 @@ static double first_cache_loads(const rkb_launch_counters_t *c, double resident,
    return fmin(loads, (double)(c->load_sectors - c->bulk_sectors));
 }
 
-/* Seconds of the accesses to spilled registers: all pass the first-level cache, 128 bytes a clock.  What the frames of the resident threads have more
- * than it holds goes on to the second-level cache, and what those of the whole device have more than that one holds, to memory. */
+/* Seconds of the accesses to spilled registers: all pass the first-level cache, 128 bytes a clock.  The part of the resident threads' frames that it cannot
+ * hold goes on to the second-level cache.  The part of the whole device's frames that the second-level cache cannot hold goes to memory. */
 static double spilled_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c, double resident,
                               double imbalance, spilled_registers_t spilled) {
    const double bytes = spilled.bytes * (double)c->threads * (double)c->blocks,

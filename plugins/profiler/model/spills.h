@@ -4,8 +4,8 @@
 
 #include "roofline.h"
 
-/* Bytes and frame are zero where the assembler spilled nothing.  It tells the bytes that its spilling instructions move if each is executed once.  How often one
- * is executed, nobody counted: as often as an instruction of the kernel in the mean. */
+/* Bytes and frame are zero if the assembler spilled nothing.  The assembler reports the bytes that its spilling instructions move if each is executed once.
+ * Nobody counted how often they are executed; the estimate is as often as an instruction of the kernel in the mean. */
 spilled_registers_t spilled_registers(const rkb_device_t *device, const rkb_build_t *build, const rkb_plan_launch_t *launch,
                                       const rkb_launch_counters_t *counters, rkb_occupancy_t occupancy);
 

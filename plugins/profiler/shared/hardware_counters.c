@@ -7,8 +7,8 @@
 #include <string.h>
 #include "advice.h"
 
-/* Where every unit is below this share of its peak, no unit limits the launch, but the time that warps wait.
- * Nsight Compute's section "GPU Speed Of Light" has the same rule (Kernel Profiling Guide, 2025.3). */
+/* If every unit is below this share of its peak, no unit limits the launch; the time that warps wait limits it.  Nsight Compute's section
+ * "GPU Speed Of Light" has the same rule (Kernel Profiling Guide, 2025.3). */
 #define LEAST_UTILISATION 60.0
 /* A smaller share of wasted sectors is not reported. */
 #define WASTE_WORTH_SAYING 0.10

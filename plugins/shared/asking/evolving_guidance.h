@@ -1,10 +1,9 @@
 /* Prompts that evolve: variants of the guidance that a prompt gives, and what was gained with each.
  *
- * Variant 0 gives no guidance.  Every few generations one request has a model write another variant, from the
- * outcomes of the known ones.  The note of that request's candidate holds it, and the candidate's number is
- * its number.  Every request draws its variant by UCB1, from what the candidates gained that were made with
- * each.  Both depend on the request's number and window alone, so that a run repeats itself, and a resumed
- * run goes on in the same way.  Runs on the job's worker. */
+ * Variant 0 gives no guidance.  Every few generations one request has a model write another variant, from the outcomes of the known ones.
+ * The note of that request's candidate holds it, and the candidate's number is its number.  Every request draws its variant by UCB1, from
+ * what the candidates made with each variant gained.  Both depend on the request's number and window alone, so that a run repeats itself,
+ * and a resumed run goes on in the same way.  Runs on the job's worker. */
 #ifndef PLUGIN_ASKING_EVOLVING_GUIDANCE_H
 #define PLUGIN_ASKING_EVOLVING_GUIDANCE_H
 

@@ -78,7 +78,7 @@ static entry_t *entry_read(const rkb_kernel_api_t *kernel, const rkb_archive_row
       entry_free(entry);
       return NULL;
    }
-   /* It was allocated for as many runs as there are tokens. */
+   /* The list was allocated for as many runs as there are tokens, which is more than it has. */
    uint64_t *fitting = realloc(entry->structure.hashes, (entry->structure.count + 1) * sizeof *fitting);
    if (fitting)
       entry->structure.hashes = fitting;
@@ -104,7 +104,7 @@ const kernel_structure_t *structure_cache_take(structure_cache_t *cache, const r
    if (!entry || entry->structure.count > MOST_HASHES)
       return entry ? &entry->structure : NULL;
    pthread_mutex_lock(&cache->lock);
-   if (!find(set, row->source_hash)) { /* else another thread read it too, and this one's is its own */
+   if (!find(set, row->source_hash)) { /* else another thread has stored its copy, and this thread keeps a copy of its own */
       replaced = drop(set->entries[set->next]);
       set->entries[set->next] = entry;
       set->next = (set->next + 1) % WAYS;

@@ -83,7 +83,7 @@ static int emit(const struct gpu *me, struct candidate *candidate, const struct 
    return status;
 }
 
-/* Where an operation moves much, few of them are costly too: every element is drawn, sent and evaluated. */
+/* If each operation moves many bytes, a shape of few operations is costly too: every element is drawn, sent and evaluated. */
 static int draw_shape(const struct gpu *me, rkb_random_t *stream, rkb_case_t **drawn, rkb_error_t *err) {
    enum { ATTEMPTS = 12 };
    double work = me->config->drawn_work;
@@ -93,7 +93,7 @@ static int draw_shape(const struct gpu *me, rkb_random_t *stream, rkb_case_t **d
       rkb_case_t *smaller = NULL;
       rkb_error_t none;
       if (me->task->case_draw(me->host, stream, work /= 2, &smaller, &none) != RKB_OK)
-         break; /* the task has no shape so small: the last one it has */
+         break; /* the task has no shape so small: the last one drawn stays */
       me->task->case_free(*drawn);
       *drawn = smaller;
    }

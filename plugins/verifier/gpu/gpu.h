@@ -107,7 +107,7 @@ int trials_expect(const struct gpu *me, struct trial *trials, uint32_t count, rk
 int verify_trial(const struct gpu *me, struct candidate *candidate, struct trial *trials, uint32_t count,
                  uint32_t n, struct found *found, struct tally *tally, rkb_error_t *err);
 
-/* outputs.c: reads back what instance wrote and judges it, and holds every byte of the inputs against what was staged. */
+/* outputs.c: reads back what instance wrote and judges it, and compares every byte of the inputs with what was staged. */
 int outputs_judge(const struct gpu *me, struct candidate *candidate, struct values *values, uint32_t instance,
                   struct found *found, struct tally *tally, rkb_error_t *err);
 /* Judges elements of an output by the task's rule; data and points are of these elements. */

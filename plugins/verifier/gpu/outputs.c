@@ -55,7 +55,7 @@ static uint64_t width_of(const rkb_tensor_t *tensor) {
    return tensor->elements ? tensor->bytes / tensor->elements : 0;
 }
 
-/* Bits that were judged already, in the other placement say, are right as often as they come. */
+/* Bits that were judged right once, for example in the other placement, are right whenever they come again. */
 static bool is_known(const struct values *v, uint32_t t, uint64_t sum) {
    return v->right[t] && v->judged[t] == sum;
 }
@@ -92,7 +92,7 @@ static int judge_output(const struct gpu *me, struct candidate *candidate, struc
    return status;
 }
 
-/* Number of the first byte of an input that is not as it was drawn; its size when none is. */
+/* Number of the first byte of an input that differs from what was drawn; the input's size when no byte differs. */
 static int find_change(const struct gpu *me, const struct candidate *candidate, const struct values *v,
                        uint32_t instance, uint32_t t, uint64_t *at, rkb_error_t *err) {
    const rkb_tensor_t *tensor = &v->the_case->tensors[t];
@@ -117,7 +117,7 @@ static int find_change(const struct gpu *me, const struct candidate *candidate, 
    return status;
 }
 
-/* The task promises that inputs stay as they are.  The device adds them up: only a wrong sum makes them travel. */
+/* The task promises that inputs stay as they are.  The device adds them up, and their bytes are read back only if a sum is wrong. */
 static int compare_input(const struct gpu *me, const struct candidate *candidate, const struct values *v,
                          uint32_t instance, uint32_t t, uint64_t sum, struct found *found, rkb_error_t *err) {
    const rkb_tensor_t *tensor = &v->the_case->tensors[t];
@@ -138,7 +138,7 @@ static int compare_input(const struct gpu *me, const struct candidate *candidate
    return RKB_OK;
 }
 
-/* Nobody but this program knows it, so that no kernel can leave other bits with the same sum. */
+/* Nobody but this program knows the key, so that no kernel can leave other bits with the same sum. */
 static uint64_t key_of(const struct values *v, uint32_t t) {
    return (v->seed + 1) * 0x9e3779b97f4a7c15u ^ ~(uint64_t)t;
 }

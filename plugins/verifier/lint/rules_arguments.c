@@ -1,4 +1,4 @@
-/* Rules that hold the manifest's launches against the kernels they name and the task's tensors. */
+/* Rules that compare the manifest's launches with the kernels that they name and with the task's tensors. */
 #include <string.h>
 #include "rules.h"
 
@@ -96,8 +96,7 @@ static bool in_atomic(const source_t *source, uint32_t i) {
    return strncmp(name, "atomic", 6) == 0;
 }
 
-/* The name at i is written through: x[...] =, *x =, atomicAdd(x ...).  Values that travel through another
- * pointer are the checking machine's to find. */
+/* The name at i is written through: x[...] =, *x =, atomicAdd(x ...).  The checking machine finds writes through another pointer. */
 static bool writes_through(const source_t *source, uint32_t i) {
    if (source_is(source, i + 1, "[")) {
       uint32_t close = source_closing(source, i + 1);

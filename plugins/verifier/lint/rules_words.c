@@ -211,7 +211,7 @@ void find_trap(const lint_rule_t *rule, const lint_subject_t *subject, lint_repo
    search_all(rule, subject, report, is_trap);
 }
 
-/* "half" is a word people use for other things, so that it takes the header to be the type. */
+/* People use the word "half" for other things too, so the header's name counts in its place. */
 static bool is_lower_precision(const word_t *word) {
    static const char *const names[] = {
       "__half",       "__half2", "__nv_bfloat16", "__nv_bfloat162",  "nv_bfloat16",

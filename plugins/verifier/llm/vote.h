@@ -21,14 +21,13 @@ bool vote_read(const char *reply, size_t bytes, vote_t *vote);
 
 typedef struct vote_result {
    uint32_t verdict;  /* enum vote_verdict; a draw abstains */
-   double confidence; /* mean of those who voted like the result */
+   double confidence; /* mean over the votes that agree with the result */
    double share;      /* of the votes given, theirs */
    uint32_t right, wrong, abstained;
-   uint32_t speaker; /* index of the vote that says it best; of no meaning when all abstain */
+   uint32_t speaker; /* index of the most confident vote for the result; of no meaning when all abstain */
 } vote_result_t;
 
-/* weighted: weights times confidences are added up; otherwise heads are counted.  A vote under least
- * confidence abstains. */
+/* weighted: weights times confidences are added up; otherwise every vote counts as one.  A vote under least confidence abstains. */
 vote_result_t vote_count(const vote_t *votes, uint32_t count, bool weighted, double least);
 
 /* What the votes say as numbers, for ranking.  probability: that the kernel is right, the mean over the votes by weight of the

@@ -1,6 +1,6 @@
 /* Intermediates that hold the same values at the cases where links were found.  Two products of one input do so if both weights are ones.  A buffer that fits
  * several of them may hold any of them.  If these intermediates differ at a smaller shape like the bench shape, a link to the first of them would be a guess.
- * One worker thread a candidate.  */
+ * One worker thread a candidate. */
 #include "launch_intermediates.h"
 
 #include <math.h>

@@ -56,7 +56,7 @@ static void set_bit(uint64_t *bits, uint64_t at) {
 }
 
 /* The elements with those beside them in the last two dims.  If results are rounded to a narrow type, a register holds two neighbours of a row, and has a value
- * only if both neighbours have one.  NULL: no memory.  */
+ * only if both neighbours have one.  NULL: no memory. */
 static uint64_t *with_neighbours(const uint64_t *noted, const rkb_tensor_t *tensor) {
    const uint64_t words = tensor->elements / 64 + 1, width = (uint64_t)tensor->shape[tensor->rank - 1];
    uint64_t *bits = calloc(words, sizeof *bits);

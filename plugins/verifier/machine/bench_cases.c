@@ -113,7 +113,7 @@ static bool may_learn(const struct work *work, const struct part *part) {
 }
 
 /* The far corner depends on which buffers launches are known to write.  If smaller shapes will show more such buffers, the corner waits for
- * its turn, because it would have to be executed again then.  */
+ * its turn, because it would have to be executed again then. */
 static bool waits_for_turn(struct work *work, const struct part *part) {
    pthread_mutex_lock(&work->schedule.lock);
    const bool waits = !part->the_case && work->learns;
@@ -173,7 +173,7 @@ static void join_outcome(struct outcome *to, struct outcome *own) {
 }
 
 /* Takes what a part found.  in_turn: the part is executed now, or again, if it has to be.  A case that comes after a decisive case counts for the speed model
- * alone.  */
+ * alone. */
 static int take_turn(struct work *work, struct part *part, struct candidate *candidate,
                      struct outcome *outcome, rkb_error_t *err) {
    const bool decided = outcome->rank >= RKB_MACHINE_UNKNOWN;

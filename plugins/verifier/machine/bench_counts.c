@@ -1,6 +1,6 @@
 /* A sample of the blocks of a bench case's launches, executed for their counts.  The speed model multiplies the counts by blocks /
  * executed.  The blocks run on the case's true inputs, which are made where they are read.  bench_values.c judges every counted block,
- * afterwards or in the same run, so that a block cannot look cheap by leaving its work undone.  One thread a case.  */
+ * afterwards or in the same run, so that a block cannot look cheap by leaving its work undone.  One thread a case. */
 #include "bench_case.h"
 #include "held_elements.h"
 
@@ -91,7 +91,7 @@ static bool reads_whole_launches(const struct sample *s) {
 /* Whether the counted blocks are executed only once, in the run that judges them.  That run may have other inputs than a run for counting.  If no input steers
  * the kernel, this makes no difference.  If one does, both have to have the same inputs.  If there are several launches, a later one may lack, in the judged
  * run, what blocks that were not executed write, and would have to be counted alone after all.  But where launches multiply matrices, values are dear, and the
- * judged blocks are executed without values first.  */
+ * judged blocks are executed without values first. */
 static bool counts_while_judging(const struct bench_case *bench) {
    const struct sample *s = &bench->sample;
    bool alone = true;
@@ -107,7 +107,7 @@ static bool counts_while_judging(const struct bench_case *bench) {
 }
 
 /* What a run of the judged blocks counted.  The work of the counted blocks is spent as if they had been run by themselves too, so that the budget does not
- * depend on which of the two ways was taken.  */
+ * depend on which of the two ways was taken. */
 static int take_counts(struct bench_case *bench, const rkb_machine_report_t *report, rkb_error_t *err) {
    struct sample *s = &bench->sample;
    rkb_machine_report_t counted = *report;

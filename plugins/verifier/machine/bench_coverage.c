@@ -26,7 +26,7 @@ static double share_of(const struct sample *s, const rkb_machine_report_t *repor
 
 /* The share of the outputs that all blocks would fill if each wrote what the executed ones wrote on average.  Blocks of a launch mostly
  * write equally much, if not to the same output, and the share is 1.  If a grid is bounded for a loop that the kernel lacks, the share is
- * less.  */
+ * less. */
 static double filled_share(const struct sample *s, const rkb_machine_report_t *report) {
    double bytes = 0, written = 0;
    for (uint32_t n = 0; n < s->plan->buffer_count; n++) {

@@ -16,7 +16,7 @@
 
 /* What other blocks would have stored may decide whether a thread waits for them.  So an endless wait for other blocks says nothing; and the blocks that wait
  * for the launch before may be others.  An endless wait that only threads of the block or of its cluster could end is sure.  What other blocks would have
- * stored to global memory may decide how often a thread waits, but if such a value is missing, the run has found memory.uninitialised.  */
+ * stored to global memory may decide how often a thread waits, but if such a value is missing, the run has found memory.uninitialised. */
 static bool is_sure(const rkb_machine_finding_t *finding) {
    const char *reason = finding->reason;
    if (finding->standing != RKB_MACHINE_REJECT)
@@ -73,7 +73,7 @@ static void describe(const struct sample *s, const rkb_machine_report_t *looked)
 }
 
 /* Executes the blocks, without values first: which accesses conflict depends on no values but those of inputs that steer the blocks.  If a race was found,
- * values tell whether two stores stored the same value.  A run that only the work limit ended would have ended sooner with values.  */
+ * values tell whether two stores stored the same value.  A run that only the work limit ended would have ended sooner with values. */
 static int execute(struct sample *part, const rkb_machine_options_t *options, rkb_machine_report_t *report,
                    rkb_error_t *err) {
    rkb_machine_options_t own = *options;

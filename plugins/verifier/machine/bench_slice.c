@@ -2,7 +2,7 @@
  * few blocks were executed, or other blocks add to what they wrote.  A few drawn blocks of the launch that writes such an output are
  * executed.  They are executed again together with the blocks that write what they read (writer_search.c), and so on until nothing is
  * missing.  What those blocks would cost is known from the sample; where it is too much, the output is not judged.
- * docs/decisions/sampled-blocks.md.  One worker thread a sample.  */
+ * docs/decisions/sampled-blocks.md.  One worker thread a sample. */
 #include "bench_values.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * What blocks that were not executed would have written is undefined here, so an element counts only when every byte it came from was an
  * input or was written by an executed block.  This leaves out outputs that hold a value before it is final: those that several launches
  * take, if not all blocks of these launches were executed.  It leaves out whole plans if atomic operations of blocks that were not executed
- * are missing, or if several launches take a tensor that is changed in place.  The certificate says so.  */
+ * are missing, or if several launches take a tensor that is changed in place.  The certificate says so. */
 #include "held_elements.h"
 #include "noted_decisions.h"
 
@@ -125,7 +125,7 @@ bool sample_outputs_depend(const struct sample *s) {
 }
 
 /* Dear blocks of a chain of launches mostly leave no final value, and then nothing is compared with their values.  So they are executed without values first.
- * *enough: this run says all that a run with values would say, as in runs_without_values.c; else the buffers are as before.  */
+ * *enough: this run says all that a run with values would say, as in runs_without_values.c; else the buffers are as before. */
 static int execute_steps(struct sample *s, const rkb_machine_options_t *options, bool *enough,
                          rkb_error_t *err) {
    rkb_machine_options_t own = *options;

@@ -35,7 +35,7 @@ static bool stored_nothing(const struct sample *s, const rkb_machine_t *machine,
 }
 
 /* A block ends at the same place and stores the same or nothing on any values, unless an input steers it or something other than the end of its budget was
- * found.  */
+ * found. */
 static bool asks_for_values(const rkb_machine_report_t *report) {
    bool found = (report->control_taint | report->address_taint) != 0;
    for (uint32_t n = 0; n < report->finding_count; n++)
@@ -86,7 +86,7 @@ static uint32_t list_drawn(const struct sample *s, const rkb_launch_counters_t *
 }
 
 /* Executes all of them on one machine, so that it is laid out once.  *known: one machine for each block would say the same, because nothing was found, nothing
- * that a block left can matter to another, and the budget would have sufficed.  */
+ * that a block left can matter to another, and the budget would have sufficed. */
 static int follow_side_by_side(struct sample *s, const rkb_machine_options_t *options,
                                const rkb_launch_counters_t *c, rkb_machine_blocks_t *blocks, bool *known,
                                rkb_error_t *err) {

@@ -14,7 +14,7 @@ block_kinds_t *block_kinds_open(const struct verifier *verifier, const struct ca
 void block_kinds_close(block_kinds_t *kinds_of_grid);
 
 /* Whether the kernel tells apart a kind that many blocks of the grid are of and the list has no block of; *block: one of the most frequent such kind.  So the
- * speed model sees light blocks and heavy ones, where launches share a kernel.  */
+ * speed model sees light blocks and heavy ones, where launches share a kernel. */
 bool block_kinds_lacks_kind(block_kinds_t *kinds_of_grid, const struct sampled_launch *sampled,
                             uint64_t *block);
 /* The kinds of the list's counted blocks, and how many blocks of the grid are of each (MOST_KINDS at most).  Returns how many kinds; 0: they are not known, or one. */

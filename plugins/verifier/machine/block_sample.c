@@ -81,7 +81,7 @@ static void add(struct sampled_launch *list, const uint32_t grid[3], uint64_t bl
 }
 
 /* One of each of as many equal parts of the grid, at places that all candidates of the run share; the middle one first, then the ends: a
- * budget cuts off the last ones, which tell least.  */
+ * budget cuts off the last ones, which tell least. */
 static void add_counted(const struct verifier *me, struct sampled_launch *list, const uint32_t grid[3],
                         uint64_t most, rkb_random_t *stream) {
    const uint64_t count = most < list->total ? most : list->total;

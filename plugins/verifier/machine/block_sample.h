@@ -1,7 +1,7 @@
 /* Which blocks of a bench case's launches are executed.  Each launch has two lists.  The first has the blocks that are counted for the speed model, at the same
  * relative places for all candidates of a run, so that their predictions can be compared.  The second has the blocks that are judged: the counted ones again,
  * one drawn for this candidate, the first and the last of the grid, then more drawn ones, one of each class of positions among them.  Nobody can know the drawn
- * ones before the run.  docs/decisions/secret.md.  One worker thread a sample.  */
+ * ones before the run.  docs/decisions/secret.md.  One worker thread a sample. */
 #ifndef MACHINE_BLOCK_SAMPLE_H
 #define MACHINE_BLOCK_SAMPLE_H
 
@@ -57,7 +57,7 @@ uint32_t sample_classes(const uint32_t grid[3]);
 void sample_class_name(const uint32_t grid[3], uint32_t position, char *name, size_t size);
 
 /* How many of a grid's blocks have to be wrong, at least, so that so many drawn blocks miss all of them with a probability below
- * RKB_MISSED.  If none was drawn, all blocks.  */
+ * RKB_MISSED.  If none was drawn, all blocks. */
 #define MISSED 0.05
 uint64_t sample_missed(uint64_t blocks, uint64_t drawn);
 

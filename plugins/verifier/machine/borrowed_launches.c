@@ -106,7 +106,7 @@ static int borrows(struct borrower *b, const rkb_case_t *shape, bool *alike, rkb
 }
 
 /* Halves dims for as long as the shape can borrow the launches, and gives the smallest shape of at least about so many operations; NULL: there is none.
- * strict: long dims have to keep their remainders too.  */
+ * strict: long dims have to keep their remainders too. */
 static int find_shape(struct borrower *b, double least, uint32_t longest, bool strict, rkb_case_t **best,
                       rkb_error_t *err) {
    struct reduced *r = b->reduced;

@@ -162,7 +162,7 @@ static uint32_t alike(const struct member *members, uint32_t count) {
 }
 
 /* A kernel that is right only if the first block comes first may keep in a variable of the module that this block came.  No later run on
- * the same machine would show this.  */
+ * the same machine would show this. */
 static int forget_past(struct trial *t, rkb_error_t *err) {
    rkb_machine_close(t->machine);
    t->machine = NULL;
@@ -202,7 +202,7 @@ static uint32_t list_trials(const struct trial *t, struct member *members, const
 }
 
 /* If the order of the threads may matter, the second run of the case is in descending order and later runs are in a shuffled one.  If there
- * is no later run, one is added, unless runs are large.  Returns how many were added.  */
+ * is no later run, one is added, unless runs are large.  Returns how many were added. */
 static uint32_t order_members(const struct trial *t, struct member *members, uint32_t count) {
    if (!t->one_schedule || !count)
       return 0;
@@ -240,7 +240,7 @@ static int run_chosen(struct trial *t, int64_t first, int64_t last, uint64_t cho
 
 /* A plan must be right when repeated.  If the first run of a large plan leaves nothing and no input steers the plan, a repetition does the
  * same on other numbers.  The other trials and families have such numbers, so no run is added for it.  A plan that another order of the
- * threads may change is run in that order.  */
+ * threads may change is run in that order. */
 static int64_t least_trials(const struct trial *t) {
    const bool again = t->largest <= LARGE_RUN && t->the_case->kind != RKB_CASE_DRAWN;
    return t->oblivious && !t->one_schedule && !again ? 1 : 2;

@@ -272,7 +272,7 @@ static void take_turns(struct trial *t) {
 }
 
 /* Makes every check where something may be new: in the first run, in the first run in descending order, and while inputs steer the kernels.  Runs that follow
- * another need to know what inputs reach.  */
+ * another need to know what inputs reach. */
 static uint32_t checks_of(const struct trial *t, bool first, bool followed) {
    const uint32_t others = first || !t->oblivious || t->order == RKB_MACHINE_DESCENDING
                               ? RKB_MACHINE_RACES | RKB_MACHINE_TAINT

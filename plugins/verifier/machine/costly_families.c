@@ -46,7 +46,7 @@ static int cost_class(uint64_t work) {
 }
 
 /* Cases that tell something come first, then the cheapest.  Among cases whose costs differ by less than a factor of two the order is drawn, so that nobody
- * knows it beforehand.  */
+ * knows it beforehand. */
 static int compare(const void *a, const void *b) {
    const struct owed *x = *(struct owed *const *)a, *y = *(struct owed *const *)b;
    const int told = (int)tells(y->the_case) - (int)tells(x->the_case);

@@ -3,7 +3,7 @@
  * candidate has an outcome there that it had at no executed shape.
  *
  * Code that is executed only above some size (K > 65) is lost if the dim becomes smaller.  So conditions that have an outcome at the cut shape alone are solved
- * for sizes, starting from the smallest shape like it and from the smallest check case.  One thread.  */
+ * for sizes, starting from the smallest shape like it and from the smallest check case.  One thread. */
 #include "size_solver.h"
 
 #include <stdlib.h>

@@ -114,7 +114,7 @@ static void mix(struct decision_search *s, const int64_t *a, const int64_t *b) {
 }
 
 /* How often the decision had its rarer outcome among the shapes that changed a name of it; 0: never.  Remainders come last, since a division has one at most
- * sizes.  */
+ * sizes. */
 static uint64_t rarity(const struct decision *d) {
    const uint64_t seen = d->seen[0] < d->seen[1] ? d->seen[0] : d->seen[1];
    return seen && d->divides ? seen + UINT32_MAX : seen;

@@ -84,7 +84,7 @@ static uint64_t highest_dims(const struct corners *c, uint32_t noted) {
 }
 
 /* Among the cheap corners that have dim d at its maximum, the costliest; among equally costly ones, the one with the most missing dims at
- * their maximum.  MOST_CORNERS: there is none.  */
+ * their maximum.  MOST_CORNERS: there is none. */
 static uint32_t costliest_with(const struct corners *c, uint32_t d, uint64_t missing) {
    uint32_t best = MOST_CORNERS;
    int most = 0;

@@ -2,7 +2,7 @@
  *
  * Sizes drawn one by one are hardly ever equal, so a kernel that mixes up two dims only where they are equal, or leaves its work undone
  * there, would not be seen.  In a domain of two dims both shapes are the same.  They are executed in addition to the other drawn shapes and
- * replace none.  One thread.  */
+ * replace none.  One thread. */
 #include "verifier.h"
 
 #define DRAWS 3 /* of which the cheapest is taken: what the shapes show does not need long loops */

@@ -2,7 +2,7 @@
  * cost.  None of them needs a value of the output.  So where matrices are multiplied, the sampled blocks run without values first, and these elements are
  * chosen and their expected values computed.  What the reference read for them is all that they depend on.  A second run of the same blocks makes these
  * elements of inputs alone.  All other elements of inputs are undefined in it, and so are results computed from them.  If an undefined value decides something,
- * or a held element is undefined in the end, the blocks are executed with all values.  docs/decisions/held-elements.md.  One worker thread a sample.  */
+ * or a held element is undefined in the end, the blocks are executed with all values.  docs/decisions/held-elements.md.  One worker thread a sample. */
 #include "held_elements.h"
 
 #include "asked_elements.h"

@@ -85,7 +85,7 @@ static bool may_store(const struct sample *s, uint32_t launch, uint32_t buffer) 
 
 /* Bytes of the buffer that the blocks of the launch write, at most; infinity: too little is known.  A block that was executed for its place may have written
  * more than any that chance chose, as the first blocks do if they go round the grid once more.  Then as many other blocks may write that much as chance may
- * have missed.  */
+ * have missed. */
 static double most_written(const struct sample *s, const rkb_launch_counters_t *c, uint32_t buffer) {
    const struct told told = told_of(s, c, buffer);
    if (!may_store(s, c->launch, buffer) && told.most == 0)

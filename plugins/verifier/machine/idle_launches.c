@@ -14,7 +14,7 @@ static uint64_t known_stores(const struct sample *s, uint32_t launch) {
 }
 
 /* How many blocks of the launch came to their ends and stored nothing; 0: some block stored, or might have stored later, such as a block that ended because it
- * read a place without a value.  */
+ * read a place without a value. */
 static uint64_t idle_blocks(const struct sample *s, const rkb_launch_counters_t *c) {
    const struct followed *followed = s->followed ? &s->followed[c->launch] : NULL;
    rkb_machine_extent_t extent;

@@ -201,7 +201,7 @@ static uint64_t gather_blocks(struct sample *s, uint64_t had, uint64_t all) {
 }
 
 /* If expected values may cost no more than elements of a few blocks, judges more elements of the same blocks.  What these share, such as the sum of a row, is
- * known already.  */
+ * known already. */
 static int judge_same_blocks(struct sample *s, uint32_t buffer, uint64_t had, uint64_t all,
                              rkb_error_t *err) {
    const uint64_t more = gather_blocks(s, had, all);

@@ -52,7 +52,7 @@ struct link_target {
 };
 
 /* Finds the links of a plan, whose launches write the buffers in stores (a bit each, by launch); candidate->links has them.  If there are no links,
- * candidate->links has no cases.  */
+ * candidate->links has no cases. */
 int links_find(const struct verifier *verifier, struct candidate *candidate, const rkb_case_t *the_case,
                const rkb_plan_t *plan, const uint64_t *stores, rkb_error_t *err);
 void links_free(struct links *links);

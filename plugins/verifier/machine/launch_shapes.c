@@ -1,6 +1,6 @@
 /* Finds a shape of the domain that has a launch of a bench shape, if the smaller shapes like the bench shape lack that launch.  The shape is one of three: the
  * cheapest of many that are drawn, the smallest like the bench shape that has the launch, or the smallest that comes of halving dims of the bench shape as long
- * as the launch stays.  One worker thread a candidate.  */
+ * as the launch stays.  One worker thread a candidate. */
 #include "reduced_shapes.h"
 
 #define LEAST_WORK 1e6 /* operations: drawn_shapes.c reaches what takes fewer */
@@ -85,7 +85,7 @@ int launch_shapes_draw(struct reduced *r, const struct wanted_launch *wanted, rk
 }
 
 /* Tries ever larger shapes like the bench shape, with the same residues; at each size, every dim in turn stays as long as it is.  At the first size at which
- * some of them have the launch, takes the one that seems to take least.  Between them and the bench shape may lie shapes that lack the launch.  */
+ * some of them have the launch, takes the one that seems to take least.  Between them and the bench shape may lie shapes that lack the launch. */
 int launch_shapes_reduce(struct reduced *r, const struct wanted_launch *wanted, rkb_case_t **best,
                          rkb_error_t *err) {
    const struct verifier *me = r->verifier;

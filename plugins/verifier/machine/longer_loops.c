@@ -6,7 +6,7 @@
  * in which threads synchronise had too few turns at all shapes, the cheapest shape that came to the loop is made longer, one dim after the other.  That shape
  * is executed in part: some blocks of each launch, with records of races.  Dims that leave the grid nearly as it is come first, since blocks go along these.  A
  * dim is multiplied by one more than a power of two, so that its divisors still divide it, and its remainders by smaller powers of two stay.  Blocks that need
- * what others write show nothing alone; then the shape is executed whole.  docs/decisions/drawn-shapes.md.  One worker thread a candidate.  */
+ * what others write show nothing alone; then the shape is executed whole.  docs/decisions/drawn-shapes.md.  One worker thread a candidate. */
 #include "longer_loops.h"
 #include "bench_values.h"
 #include "machine/state/loop_turns.h"
@@ -106,7 +106,7 @@ static int threads_with(const struct longer *l, const rkb_case_t *shape, uint64_
 }
 
 /* Makes the dim of the shape longer, by less if the domain does not allow so much; the_case is NULL if the domain or the launch's condition allows nothing
- * longer.  */
+ * longer. */
 static int stretch(struct longer *l, const struct loop_turns *loop, const rkb_case_t *from, uint32_t turns,
                    uint32_t dim, struct stretched *to, rkb_error_t *err) {
    const struct verifier *me = l->verifier;
@@ -246,7 +246,7 @@ static int by_threads(const void *a, const void *b) {
 }
 
 /* Looks at the shape.  If the loop had more turns there, but not enough, also looks at a longer one.  What blocks alone do not show is
- * executed whole.  */
+ * executed whole. */
 static int run_stretched(struct longer *l, const struct loop_turns *loop, struct stretched *s, uint32_t turns,
                          rkb_error_t *err) {
    int status = RKB_OK;

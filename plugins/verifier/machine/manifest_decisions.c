@@ -135,7 +135,7 @@ static int make_found(struct drawing *g, struct decision *d, const rkb_case_t *l
 }
 
 /* Makes cases of what was found, from a drawn decision on, so that an author cannot know which of many decisions are left out.  Remainders come last: many of
- * them leave no room for a comparison that singles out a size.  The caller is told if comparisons find no room.  */
+ * them leave no room for a comparison that singles out a size.  The caller is told if comparisons find no room. */
 static int keep_found(struct drawing *g, const rkb_case_t *like, rkb_error_t *err) {
    struct decision_search *s = &g->search;
    const uint32_t count = s->count,

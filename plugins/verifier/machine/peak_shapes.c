@@ -3,7 +3,7 @@
  * A search for the largest element of a row that leaves elements out goes wrong only in a row whose largest element is one of those, which may be one row in
  * 257.  The check cases have few long rows, and each drawn shape is executed on one family that is drawn for it.  So two shapes are executed on this family
  * too: the shape that shows most of loops by which a warp goes through a row, and the shape that shows most of loops of a block.  If a shape has few rows, it
- * is executed on several seeds of the family.  One thread.  */
+ * is executed on several seeds of the family.  One thread. */
 #include "verifier.h"
 
 #include <string.h>

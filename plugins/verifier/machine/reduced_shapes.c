@@ -19,7 +19,7 @@
 #define MOST_UNSEEN 4u /* launches of a bench case */
 #define MOST_AXES 4u   /* of its launches' grids */
 #define AXIS_BUDGET 100000000u /* thread-instructions of a shape with several blocks along one */
-#define RESERVE 2      /* this part of a candidate's budget is there for them, whatever was used before */
+#define RESERVE 2      /* a candidate's budget, divided by this, is there for them, whatever was used before */
 
 static bool same_launches(const rkb_plan_t *plan, const rkb_plan_t *other) {
    bool same = plan->launch_count == other->launch_count;
@@ -194,7 +194,7 @@ static int find_shorter(struct reduced *r, uint64_t *shorter, rkb_error_t *err) 
 }
 
 /* Judges one shape with all dims smaller, and some in which one drawn dim of those stays as long as it is.  If none of them has the bench shape's launches,
- * lets each other dim stay long in turn.  */
+ * lets each other dim stay long in turn. */
 static int judge_shapes(struct reduced *r, rkb_error_t *err) {
    const uint32_t dims = r->sample->the_case->dim_count,
                   first = dims ? (uint32_t)r->verifier->random->below(&r->stream, dims) : 0;

@@ -1,6 +1,6 @@
 /* Chooses the elements of an output that are judged at a bench shape, and bounds the faults that this may miss.  Every executed block that
  * wrote to the output has an element among them, as far as there are enough: a block is either wrong in most of what it writes, or wrong in
- * so little that no sample finds it.  One worker thread a sample.  */
+ * so little that no sample finds it.  One worker thread a sample. */
 #include "bench_values.h"
 #include "machine/state/block_paths.h"
 

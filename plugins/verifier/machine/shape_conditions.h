@@ -51,7 +51,7 @@ bool shape_conditions_want(const struct shape_conditions *conditions);
 /* As shape_features_new.  A shape that the candidate cannot be launched at decides nothing. */
 int shape_conditions_new(struct shape_conditions *conditions, const rkb_case_t *the_case, bool note, uint32_t *news, rkb_error_t *err);
 /* Marks the conditions that have an outcome at the shape that they had at no noted shape, and no others; *any: there are some.  size_solver_search looks for
- * them again.  */
+ * them again. */
 int shape_conditions_seek(struct shape_conditions *conditions, const rkb_case_t *the_case, bool *any,
                           rkb_error_t *err);
 

@@ -100,7 +100,7 @@ static void close_run(struct twins *t) {
 }
 
 /* Executes the blocks to see where they write, so without values where possible.  What they read of launches that are not executed here is
- * nothing.  */
+ * nothing. */
 static int run_blocks(struct twins *t, rkb_error_t *err) {
    struct sample *part = &t->part;
    rkb_machine_report_t report;
@@ -188,7 +188,7 @@ static void add_bits(struct twins *t) {
 }
 
 /* Pairs an executed block with the block that it stands in for, by the step from the first block to the next.  Takes the blocks nearest to
- * the first, where the step is surest to hold.  */
+ * the first, where the step is surest to hold. */
 static void add_by_steps(struct twins *t, uint32_t buffer) {
    const struct sampled_launch *list = &t->whole->blocks.launches[t->launch];
    uint64_t pairs[MOST_PAIRS + 1][2];

@@ -302,7 +302,7 @@ int equal_dims_draw(const struct verifier *verifier, const struct candidate *can
 #define MOST_LOOPED 9u
 /* sizes_in_text.c: shapes at which the kernels decide what they decide at no known shape: at most four for numbers of the kernels' text, and three for
  * conditions that were solved.  As many for what loops count, and two for what one thread computes, are in a list of their own with room for MOST_LOOPED.  The
- * caller frees them, also after a failure.  */
+ * caller frees them, also after a failure. */
 int sizes_in_text_draw(const struct verifier *verifier, const struct candidate *candidate,
                        const rkb_case_t *const *known, uint32_t known_count, rkb_case_t **drawn,
                        uint32_t room, uint32_t *count, rkb_case_t **looped, uint32_t *looped_count,

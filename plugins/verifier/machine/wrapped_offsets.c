@@ -113,7 +113,7 @@ static void note(struct wraps *w, uint32_t buffer, uint64_t step, const char *wh
 }
 
 /* Whether every far block wrote nothing where it should, though the first two did.  If an output is filled before the plan runs, blocks need not write all of
- * it.  */
+ * it. */
 static bool all_silent(const struct wraps *w, uint32_t buffer, uint64_t *silent) {
    const rkb_plan_buffer_t *output = &w->part.plan->buffers[buffer];
    rkb_machine_extent_t at;
