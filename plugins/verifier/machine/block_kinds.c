@@ -5,18 +5,18 @@
 #include <string.h>
 
 #define MOST_STEPS                                                                                           \
-   UINT64_C(131072) /* instructions that are followed for a launch: about a millisecond; half for threads */
+   UINT64_C(131072) /* instructions that are followed for a launch: about a millisecond; half of them for threads */
 #define MOST_NAMED 24u     /* numbers in the kernel at which blocks are looked at first */
 #define ROOM 256u          /* outcomes that are told apart, a power of two */
-#define MOST_OF_THREADS 4u /* blocks that are taken for what some of their threads do */
-#define SELDOM 64u /* and then for what is seen in fewer than one of so many: drawn blocks have the rest */
-#define UNKNOWN 0.09 /* of a grid's blocks: kinds are not weighed where more are of kinds that were not counted */
+#define MOST_OF_THREADS 4u /* blocks that are added for what only some of their threads do */
+#define SELDOM 64u /* and only for what is seen in fewer than one of so many blocks: drawn blocks have the rest */
+#define UNKNOWN 0.09 /* share of a grid's blocks: if more are of kinds that were not counted, kinds are not weighed */
 
 struct kind {
    uint64_t outcomes, block;
    uint32_t count; /* blocks that were seen with it; 0: an empty place */
    uint32_t
-      around; /* of these, blocks that were looked at one after the other through the grid: the kind's share of it */
+      around; /* of these, blocks that were looked at one after the other through the grid; they tell the kind's share of the grid */
    bool taken;     /* the sample has one, or it was chosen */
 };
 

@@ -13,11 +13,11 @@
 #define SHAPE_WORK 300000000u /* thread-instructions of a shape */
 #define MOST_WORK 1500000000u /* of all shapes of a bench case */
 #define ATTEMPTS 3u
-#define SMALLER 5 /* times, where that was more than it seemed */
-#define STEP 0.5  /* of a shape's operations, those that the next may have */
-#define GROWTH 4  /* times, where smaller shapes did not do all that the bench shape does */
+#define SMALLER 5 /* so many times smaller, if a shape took more than it seemed */
+#define STEP 0.5  /* share of a shape's operations that the next shape may have */
+#define GROWTH 4  /* so many times larger, if smaller shapes did not do all that the bench shape does */
 #define MOST_GROWTH 16
-#define LEAST_TURNS 4u /* of a loop, where the bench shape has so many */
+#define LEAST_TURNS 4u /* of a loop, if it has so many at the bench shape */
 #define MOST_KERNELS 64u
 #define LONG_DIM 64 /* and more: vectors may run along it, which its remainder by the widest one allows */
 #define WIDEST 8

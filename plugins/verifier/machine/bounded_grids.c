@@ -14,10 +14,10 @@
 #define MOST_AXES 64 /* a bit each in a mask */
 #define MOST_DIMS 32
 #define SURVEYED 96             /* shapes of any size */
-#define MOST_SURVEYED 384       /* where two shapes share the most blocks, and too few to tell */
+#define MOST_SURVEYED 384       /* if at least two shapes share the most blocks, but too few to tell */
 #define SURVEY_WORK 1e12        /* operations of those: only their plans are made */
-#define BOUND_LEAST 64u         /* fewer blocks are many shapes' own number */
-#define BOUND_SHAPES 4u         /* which share it, to be taken for a bound */
+#define BOUND_LEAST 64u         /* fewer blocks are what many shapes have without a bound */
+#define BOUND_SHAPES 4u         /* that share an extent, for it to count as a bound */
 #define SEARCHED 768            /* shapes, for those that come to a bound and are small */
 #define LARGER 100              /* times the work of other drawn shapes */
 #define MOST_THREADS (1u << 20) /* of a plan that is executed for this */

@@ -14,8 +14,8 @@
 #define DRAWN_BUDGET 30000000u
 /* At a shape with so many blocks that a bound on a grid takes effect, all blocks count. */
 #define MANY_BLOCKS_BUDGET 1000000000u
-/* Of drawn shapes that could not be executed once within that, so many are executed once with this: some kernels do much at any shape.  Runs in
- * another order have as much.  Shapes that were looked for because the manifest decides something there alone have it too. */
+/* The budget of drawn shapes that could not be executed once within DRAWN_BUDGET; at most MOST_DEAR of these are executed once with it, because some kernels do
+ * much at any shape.  Runs in another order have as much.  Shapes that were looked for because the manifest decides something there alone have it too. */
 #define DEAR_BUDGET 150000000u
 #define MOST_DEAR 3u
 #define DEARER 2

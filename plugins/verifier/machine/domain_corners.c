@@ -12,7 +12,7 @@
 #define CORNER_WORK 5e5           /* most operations of a corner that is executed */
 #define CORNER_BYTES 3e5          /* and bytes of its tensors */
 #define CORNER_THREADS (1u << 16) /* and threads of its plan */
-#define MOST_CORNERS 64u          /* that cost so little, of which */
+#define MOST_CORNERS 64u          /* corners that cost so little, of which */
 #define EXECUTED_CORNERS 4u       /* so many are executed */
 
 /* One that costs little. */

@@ -9,22 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNLIKELY 1e-4 /* that the sample of a right kernel wrote as little */
+#define UNLIKELY 1e-4 /* probability that the sample of a right kernel wrote as little */
 #define LEAST_CHOSEN 8u
 #define MOST_MORE                                                                                            \
-   2.0 /* times what the fullest chosen block wrote, that a block writes which goes round once more */
+   2.0 /* a block that goes round the grid once more writes at most so many times what the fullest chosen block wrote */
 #define STEPS 60 /* of halving an interval */
 #define ROUNDING 1e-9
 #define POINTS 48u        /* elements that are asked whether they are right unwritten */
 #define LEAST_NEEDED 0.94 /* of an output, where as many points were all wrong: with 5 % it is no less */
 #define LEAST_JUDGED 16u
-#define MARGIN 0.15 /* where some were right: two and a half standard deviations of so many points, or more */
+#define MARGIN 0.15 /* if some were right: two and a half standard deviations of so many points, or more */
 #define MOST_WORK 5e7 /* of the expected values of those */
 
 /* What the executed blocks of a launch wrote of a buffer. */
 struct told {
-   uint64_t most;         /* bytes of a block that chance chose */
-   uint64_t most_of_all;  /* of any */
+   uint64_t most;         /* the most bytes of a block that chance chose */
+   uint64_t most_of_all;  /* the most bytes of any block */
    double sum, chosen;    /* of the bytes of those, and how many */
    double known, settled; /* of the bytes of the others, and how many */
 };

@@ -5,8 +5,8 @@
 
 #define LEAST_WORK 1e6 /* operations: drawn_shapes.c reaches what takes fewer */
 #define MOST_WORK 3e7
-#define DRAWN_LARGER 3 /* times, where none of so many had the launch */
-#define STEP 0.6       /* of a shape's operations, those that the next may have */
+#define DRAWN_LARGER 3 /* so many times larger, if none of the drawn shapes had the launch */
+#define STEP 0.6       /* share of a shape's operations that the next shape may have */
 #define LEAST_DIM 3    /* of a shape that shows what becomes of several blocks */
 #define DRAWS 96u      /* of which the one that seems to take least is executed */
 

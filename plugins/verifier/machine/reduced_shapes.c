@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define SMALLER 6 /* times, where that was more than it seemed */
+#define SMALLER 6 /* so many times smaller, if a shape took more than it seemed */
 #define ATTEMPTS 2u
 #define MOST_LONG 3u
 #define REDUCED_BUDGET 60000000u /* of a shape */

@@ -19,7 +19,7 @@ struct extents {
    double index[3], low;
 };
 
-/* Of every block: first byte and how many at most up to the last.  The first axis may be two: x modulo turn, and x / turn. */
+/* What every block writes: its first byte, and how many bytes at most up to its last.  The first axis may stand for two: x modulo turn, and x / turn. */
 #define AXES 4
 struct affine {
    double base, step[AXES];
@@ -60,7 +60,7 @@ static bool extent_of(const struct sample *s, uint32_t launch, uint32_t place, u
    return true;
 }
 
-/* Solves a system of equations; false where it leaves an unknown open that is asked for. */
+/* Solves a system of equations; false if it leaves a wanted unknown open. */
 static bool solve(double rows[UNKNOWNS][UNKNOWNS + 1], const bool asked[UNKNOWNS],
                   double solution[UNKNOWNS]) {
    bool used[UNKNOWNS] = {false}, solved = true;
