@@ -104,7 +104,7 @@ const kernel_structure_t *structure_cache_take(structure_cache_t *cache, const r
    if (!entry || entry->structure.count > MOST_HASHES)
       return entry ? &entry->structure : NULL;
    pthread_mutex_lock(&cache->lock);
-   if (!find(set, row->source_hash)) { /* else another thread has stored its copy, and this thread keeps a copy of its own */
+   if (!find(set, row->source_hash)) { /* else another thread stored its own before */
       replaced = drop(set->entries[set->next]);
       set->entries[set->next] = entry;
       set->next = (set->next + 1) % WAYS;

@@ -133,7 +133,7 @@ static bool list_runs(const struct words *words, const uint64_t *noted, const rk
                      bits = own ? own[word] : pairs_of(noted[word] | (beside < all ? noted[beside] : 0));
       made = add_bits(&runs, word, bits);
    }
-   asked->runs = (const uint64_t(*)[2])runs.list; /* allocated even without a run: NULL would mean all elements */
+   asked->runs = (const uint64_t(*)[2])runs.list; /* not NULL, which would mean all elements */
    asked->count = runs.count;
    free(own);
    return made;

@@ -10,9 +10,9 @@ struct bench_case {
    rkb_plan_t *plan;     /* NULL: the candidate has none */
    rkb_launch_counters_t *launches;
    uint32_t launch_count;
-   bool steered; /* in a check case, by an input or by other blocks */
+   bool steered; /* in a check case, by an input or by what other blocks did */
    bool waits;   /* in a check case, blocks waited for other blocks */
-   bool multiplies; /* in a check case, by matrix instructions */
+   bool multiplies; /* in a check case, matrix instructions were executed */
    bool counted; /* launches holds what was counted */
    bool stopped; /* something was found that ends a block before its time */
    bool cut;     /* a long sequence was not executed to its end */

@@ -288,7 +288,7 @@ int bench_cases_judge(const struct verifier *me, struct candidate *candidate, st
       work.parts[n].number = n;
    }
    schedule_open(&work.schedule);
-   if (cases > 1) /* a single one shares its own parts */
+   if (cases > 1) /* a single case has its own parts executed side by side */
       execute_parts(&work);
    for (uint32_t n = 0; n < cases && status == RKB_OK; n++)
       status = take_case(&work, &work.parts[n], candidate, outcome, &counted, err);

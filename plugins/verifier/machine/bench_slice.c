@@ -34,7 +34,7 @@ struct slice {
    struct probe *probe;
    struct word_runs words;
    bool failed;
-   const char *why; /* it failed */
+   const char *why; /* why it failed */
    double needed;   /* thread-instructions of the execution that was too much; 0: none was */
 };
 
@@ -415,7 +415,7 @@ int sample_judge_slice(struct sample *s, struct sample *part, uint32_t target, s
    if (status == RKB_OK && !slice.failed && most > 1) {
       status = execute_closed(&slice, most < MOST_TARGETS ? (uint32_t)most : MOST_TARGETS, options, err);
       if (status == RKB_OK && slice.failed && most == WITH_ENDS) {
-         slice.failed = false; /* the first and the last may need more than the drawn one; then that is judged alone */
+         slice.failed = false; /* if the ends need too much, the drawn block is judged alone */
          status = execute_closed(&slice, 1, options, err);
       }
    }

@@ -40,12 +40,12 @@ struct sample {
    bool written_refused; /* there was no memory for more */
    uint32_t output, width;
    uint64_t judged, dont_care,
-      final_elements;    /* final: of those that executed blocks wrote, of outputs of which some was judged */
+      final_elements; /* final_elements: final ones that executed blocks wrote, of outputs of which some element was judged */
    uint64_t **
       judged_blocks; /* by launch and place in blocks: a bit for each output of which some element of it was judged */
    json_t *
       outputs; /* owned: by name, how many of its elements were judged, until they are described; NULL: none */
-   double share;         /* the largest, over outputs, of elements that may be wrong and missed with 5 % */
+   double share; /* over outputs, the largest share of elements that may be wrong and missed with 5 % */
    bool *judged_buffers; /* by buffer of the plan: some element of it was judged */
    uint64_t *stores;     /* by launch: buffers that its blocks are known to write, or may */
    const struct sample *probe; /* further blocks whose stores tell who writes what; NULL: none */
@@ -69,7 +69,7 @@ struct sample {
       *deciding; /* names of inputs that steered the kernels in check cases; NULL: nothing is known of them */
    bool by_warpgroups;         /* in a check case wgmma multiplied, and tensor copies were made */
    struct held_elements *held; /* chosen before values were made; NULL: all values are made */
-   bool stale; /* what blocks that were not executed change is in the buffers as it was */
+   bool stale; /* the buffers hold old values where blocks that were not executed would change them */
 };
 
 /* Says in the certificate why something was not judged. */

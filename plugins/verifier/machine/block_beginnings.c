@@ -8,8 +8,8 @@
 #include <string.h>
 
 #define ENOUGH 8u             /* chosen blocks that were executed to their ends */
-#define PART 256u             /* of what an executed block took */
-#define LEAST UINT64_C(16384) /* thread-instructions, of which a block's beginning takes some */
+#define PART 256u             /* divides what an executed block took */
+#define LEAST UINT64_C(16384) /* thread-instructions that a block's beginning has at least */
 
 static bool writes_an_output(const struct sample *s, uint32_t launch) {
    for (uint32_t n = 0; n < s->plan->buffer_count; n++)

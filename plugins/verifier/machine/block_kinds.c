@@ -5,12 +5,12 @@
 #include <string.h>
 
 #define MOST_STEPS                                                                                           \
-   UINT64_C(131072) /* instructions that are followed for a launch: about a millisecond; half of them for threads */
+   UINT64_C(131072) /* instructions that are followed for a launch: about a millisecond; half for threads */
 #define MOST_NAMED 24u     /* numbers in the kernel at which blocks are looked at first */
 #define ROOM 256u          /* outcomes that are told apart, a power of two */
 #define MOST_OF_THREADS 4u /* blocks that are added for what only some of their threads do */
-#define SELDOM 64u /* and only for what is seen in fewer than one of so many blocks: drawn blocks have the rest */
-#define UNKNOWN 0.09 /* share of a grid's blocks: if more are of kinds that were not counted, kinds are not weighed */
+#define SELDOM 64u   /* and only if fewer than one block of so many does it: drawn blocks have the rest */
+#define UNKNOWN 0.09 /* share of a grid's blocks: if more are of uncounted kinds, kinds are not weighed */
 
 struct kind {
    uint64_t outcomes, block;

@@ -15,7 +15,7 @@
 #define HANG_FACTOR 50.0
 #define HANG_LEAST 1e6
 #define ENVIRONMENTS                                                                                         \
-   4u /* that a candidate sees, the plainest one among them, and two that differ in each bit of an address: a kernel with variables is decoded for each */
+   4u /* that a candidate sees: one is the plainest, and two of them differ in each bit of an address; a kernel with variables is decoded for each */
 #define DEBUG_FACTOR 16u /* unoptimised code takes so many instructions more, at most */
 
 static uint32_t width_of(const rkb_plan_buffer_t *buffer) {

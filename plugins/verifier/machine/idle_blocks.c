@@ -18,7 +18,7 @@
 #define POINTS 48u        /* elements that are asked whether they are right unwritten */
 #define LEAST_NEEDED 0.94 /* of an output, where as many points were all wrong: with 5 % it is no less */
 #define LEAST_JUDGED 16u
-#define MARGIN 0.15 /* if some were right: two and a half standard deviations of so many points, or more */
+#define MARGIN 0.15 /* where some were right: two and a half standard deviations of so many points, or more */
 #define MOST_WORK 5e7 /* of the expected values of those */
 
 /* What the executed blocks of a launch wrote of a buffer. */

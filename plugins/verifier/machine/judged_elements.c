@@ -8,8 +8,8 @@
 #define MOST_WORK 1e6        /* of one call for expected values: about ten milliseconds */
 #define MOST_BLOCKS 4096u    /* of which more elements are judged then */
 #define MOST_FURTHER                                                                                         \
-   3u /* calls for elements of other blocks, where one was too much for all that are wanted */
-#define MOST_WORK_OF_ONE 5e7 /* the same, where it is for one element */
+   3u /* calls for elements of other blocks, if one call was too much for all wanted elements */
+#define MOST_WORK_OF_ONE 5e7 /* of a call for one element */
 #define MORE_EACH_TIME 3     /* elements for each that was judged before */
 #define MOST_OVERLAP                                                                                         \
    1.25 /* times the bytes of a buffer that all blocks write, where atomic operations may order them */

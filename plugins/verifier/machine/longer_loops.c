@@ -17,7 +17,7 @@
 
 #define ENOUGH_TURNS 3u /* of a loop whose threads wait for each other: by then two buffers have come round */
 #define ENOUGH_AHEAD 8u /* of a loop in which copies go ahead: rings have up to seven buffers */
-#define LONG_DIM 1024   /* used if the loop has had one turn, so that nobody knows how many rows a turn takes */
+#define LONG_DIM 1024   /* if the loop has had one turn, so that nobody knows how many rows one is */
 #define MOST_LOOPS 6u   /* for which shapes are looked for */
 #define MOST_RUNS 2u    /* for one loop and dim */
 #define MOST_BLOCKS 3u  /* of a launch */

@@ -101,7 +101,7 @@ static void count_elements(struct writer *w, uint64_t first, uint64_t count) {
    w->count += count;
 }
 
-/* wanted of the writer's elements, one from each of as many equal parts. */
+/* Draws `wanted` of the writer's elements, one from each of as many equal parts. */
 static bool draw_ordinals(struct sample *s, struct writer *w, uint32_t wanted) {
    w->wanted = wanted < w->count ? wanted : (uint32_t)w->count;
    w->ordinals = calloc(w->wanted + 1, sizeof *w->ordinals);

@@ -101,7 +101,7 @@ struct outcome {
    json_t *reduced;                    /* of the certificate: bench cases whose outputs were judged at smaller shapes */
    uint32_t bench_linked;              /* outputs that were judged there launch by launch, on made-up intermediates */
    double missed; /* largest share of a launch's blocks there that may be wrong and missed with 5 % */
-   bool oblivious;                     /* no input reached control or an address, on every case */
+   bool oblivious;                     /* on every case, no input reached control or an address */
    json_t *deciding_inputs;            /* names of inputs that did */
    bool suspect_races, suspect_values; /* something of that facet was suspect, whether or not it decides */
    uint32_t tensor_named, tensor_executed; /* families: rkb_machine_tensor_name */
@@ -110,16 +110,15 @@ struct outcome {
    bool unsampled;           /* blocks at a bench shape were left out for want of budget */
    uint32_t unexecuted;      /* check cases that were not executed whole */
    char unexecuted_case[64]; /* the first of them */
-   char undecided
-      [256]; /* of a check case whose numbers may be either of several, too many of them: which; empty: none */
-   uint32_t orders; /* of blocks and warps, that every case had that needs them: ORDER_* */
+   char undecided[256]; /* the check case of which too many numbers may be either of several; empty: none */
+   uint32_t orders;     /* of blocks and warps, that every case that needs them had: ORDER_* */
    struct stored_buffers *stored; /* an entry a launch that was executed whole */
    uint32_t stored_count, stored_room;
    struct loop_turns *loops;
    uint32_t loop_count, loop_room;
    uint64_t thread_instructions, work, memory_peak; /* work: rkb_machine_report_t */
    /* Of one case */
-   uint64_t executed, owed; /* families, a bit each: had, and left out for what they cost */
+   uint64_t executed, owed; /* families, a bit each: executed, and left out for what they cost */
    uint64_t declined;       /* families that the pipeline does not ask for */
    uint64_t largest;        /* thread-instructions of a run */
    bool steered;     /* an input reached control or an address, or a run leaves something to the next */
