@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define MOST_CASES 512u
-#define SLACK UINT64_C(1000000000) /* nothing compares what is left of a budget with more */
+#define SLACK UINT64_C(1000000000) /* no code compares the rest of a budget with a larger number */
 
 struct part {
    const rkb_case_t *the_case; /* NULL: the far corner */
