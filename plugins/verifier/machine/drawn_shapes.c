@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define MOST_LAUNCHES 64
-#define LARGER 10           /* the work of every other one: the smallest that does is taken */
+#define LARGER 10           /* the work of every fourth one, times that of the others: the smallest factor that helps */
 #define ATTEMPTS 128        /* of which the best is taken */
 #define MOST_LACKING 2      /* shapes for what the check cases left out */
 #define TELLING_ATTEMPTS 32 /* the same, for a shape that shows something new */
@@ -199,7 +199,7 @@ static int draw_telling(const struct verifier *me, rkb_random_t *stream, struct 
    return status == RKB_ERR_LIMIT && *best ? RKB_OK : status;
 }
 
-/* Until there are so many; every other one may be larger. */
+/* Until there are so many; every fourth one may be larger. */
 static int draw_until(const struct verifier *me, rkb_random_t *stream, struct shape_conditions *conditions,
                       uint32_t asked, rkb_case_t **drawn, uint32_t *count, rkb_error_t *err) {
    int status = RKB_OK;
