@@ -1,4 +1,4 @@
-/* Finding bytes for lanes: shared by loads, stores and atomics. */
+/* Finds the bytes that lanes access.  Loads, stores and atomics share it. */
 #ifndef RKB_MACHINE_ACCESS_MEMORY_ACCESS_H
 #define RKB_MACHINE_ACCESS_MEMORY_ACCESS_H
 
@@ -7,7 +7,7 @@
 #include "machine/races/races.h"
 
 typedef struct machine_place { /* where one lane's access lands */
-   uint8_t *data, *defined;    /* defined NULL: all are */
+   uint8_t *data, *defined;    /* defined NULL: all bytes are defined */
    double *shadow;             /* of the 4-byte word, or NULL */
    machine_region_t *region;   /* NULL in the windows */
    uint32_t window;            /* WINDOW_*, or 0: global */
@@ -99,13 +99,14 @@ static inline bool place_of(machine_warp_t *warp, uint32_t lane, uint64_t addres
    return false;
 }
 
-/* Whether a volatile access is to memory that threads tell each other something through.  A volatile access is as strong as a relaxed
- * one, and two such do not race; but what they carry is in no order.  A floating-point number is data, and an order is asked for. */
+/* Whether threads may signal each other by a volatile access.  A volatile access is as strong as a relaxed access, and two volatile accesses do
+ * not race; but they order nothing.  A floating-point number counts as data, and accesses to data need an order. */
 static inline bool volatile_signal(const machine_instruction_t *i) {
    return (i->flags & FLAG_VOLATILE) && !ptx_type_is_float(i->type);
 }
 
-/* One, two, four or eight bytes, in a register of their own: through memory a word would wait for its parts. */
+/* Returns one, two, four or eight bytes.  Each size is read into a register of its own: if the parts were put together in memory, reading the
+ * whole would wait for them. */
 static inline uint64_t read_element(const uint8_t *from, uint32_t bytes) {
    uint64_t value;
    uint32_t word;

@@ -1,6 +1,6 @@
-/* How a handler of 32 lanes is written.  Files in lanes/ are compiled once for each instruction set; OP(name) gives the
- * handler its set's name.  A mask of all ones means that every lane may be written: lanes that have ended are never read again, so the code
- * without a mask is used whenever nothing diverged. */
+/* How a handler of 32 lanes is written.  Files in lanes/ are compiled once for each instruction set; OP(name) adds the set's name to the handler's
+ * name.  A mask of all ones means that every lane may be written.  Lanes that have ended are never read again, so the code without a mask is used
+ * whenever no lanes diverged. */
 #ifndef RKB_MACHINE_ACCESS_VALUES_H
 #define RKB_MACHINE_ACCESS_VALUES_H
 
@@ -15,9 +15,9 @@
 #define MACHINE_PASTE2(a, b) MACHINE_PASTE(a, b)
 #define OP_NAME(name) MACHINE_PASTE2(machine_op_##name, MACHINE_ISA)
 #define OP(name) void OP_NAME(name)(machine_warp_t * warp, const machine_instruction_t *i, uint32_t mask)
-/* Declared before they are defined, for -Wmissing-prototypes' sake and opcodes.c's. */
+/* Handlers are declared before they are defined, because -Wmissing-prototypes and opcodes.c need the declarations. */
 
-/* No iteration depends on another one.  Clang does not know the pragma, and finds out for itself. */
+/* No iteration depends on another one.  Clang does not know the pragma; it finds this out by itself. */
 #ifdef __clang__
 #define EACH_LANE for (int l = 0; l < LANES; l++)
 #else

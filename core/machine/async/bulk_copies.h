@@ -1,6 +1,5 @@
-/* Bulk copies between global and shared memory (PTX ISA 9.0, 9.7.9.25.4 and .5): which are in flight, in
- * groups of the thread that started them; and moving bytes with everything that is known about them.  Owned
- * by the block; on the machine's thread. */
+/* Bulk copies between global and shared memory (PTX ISA 9.0, 9.7.9.25.4 and .5): keeps the copies in flight, in groups of the thread that started
+ * them, and moves bytes with everything that is known about them.  Owned by the block; on the machine's thread. */
 #ifndef RKB_MACHINE_ASYNC_BULK_COPIES_H
 #define RKB_MACHINE_ASYNC_BULK_COPIES_H
 

@@ -18,7 +18,7 @@ typedef struct group {
 } group_t;
 
 typedef struct owner { /* of a register of a warp */
-   uint32_t group;     /* that it belongs to: in flight while above the warp's retired */
+   uint32_t group;     /* to which it belongs; in flight while the number is above the warp's `retired` */
    uint32_t pc;        /* of the product */
    uint32_t written;   /* fences of the warp when it was written last, + 1 */
    uint32_t written_pc;
@@ -35,7 +35,7 @@ typedef struct member {         /* of a warpgroup: a warp */
    uint32_t newest;             /* group that a product was started in; its instruction */
    uint32_t newest_pc;
    uint32_t fences;
-   uint32_t newest_written;          /* the most that a register's written is */
+   uint32_t newest_written;          /* the largest `written` of all its registers */
    uint32_t registers, registers_pc; /* asked for by setmaxnreg; 0: not */
    owner_t *owners;
 } member_t;
@@ -59,7 +59,7 @@ static inline uint32_t line_at(const machine_warp_t *warp, uint32_t pc) {
    return machine_source_line(warp->program, pc);
 }
 
-/* A block ends: looks for more registers asked for than it has, of so many warps from the first one on. */
+/* A block ends: looks whether the warps from the first one on, so many of them, asked for more registers than the block has. */
 void machine_warpgroup_registers_end(machine_block_t *block, uint32_t first, uint32_t warps);
 
 #endif

@@ -1,7 +1,7 @@
 /* Products of warpgroups that are in flight (wgmma.mma_async; PTX ISA 9.0, 9.7.15.5).  Between the instruction that starts a product and
- * the wait_group by which its warp retires it, its accumulators and the registers of a belong to the product.  An access to them in that
- * time races with the product, in whatever order the machine executes the two, because a product may be done as soon as it starts or as
- * late as the wait.  Its operands in shared memory are followed as every operation of the async proxy (operations.h).
+ * the wait_group by which its warp retires it, its accumulators and the registers of a belong to the product.  An access to them in that time
+ * races with the product, in whatever order the machine executes the two: on a device the product may end as soon as it starts or as late as the
+ * wait.  The product's operands in shared memory are followed like those of every operation of the async proxy (operations.h).
  *
  * The four warps of a warpgroup execute the same of these instructions on the same operands; each warp computes its 16 rows when it reaches
  * the instruction.  Owned by the block; on the machine's thread. */
@@ -22,15 +22,15 @@ typedef struct operand_pieces {
    bool across;
    uint32_t lines; /* rows or columns */
    uint32_t count; /* 0: none */
-   uint64_t defined; /* all held values when the run had so many undefinings, + 1 */
+   uint64_t defined; /* all held values when run->undefinings was this number minus 1; 0: not known */
    /* In a run of which some elements are asked for: the lines that held values when it had so many undefinings, + 1, a bit each. */
    uint64_t lines_known;
    uint32_t known_lines[WARPGROUP_MOST_COLUMNS / 32];
    uint32_t address[MOST_PIECES] __attribute__((aligned(32)));
 } operand_pieces_t;
 
-/* Where the pieces of such a matrix are kept while the launch lasts, once they were found to lie in shared memory: a loop comes to the same
- * few descriptors again.  It may hold those of another matrix, or none. */
+/* Returns where the pieces of such a matrix are kept.  They are kept until the launch ends, once they were found to lie in shared memory, because
+ * a loop uses the same few descriptors again.  The place may hold the pieces of another matrix, or none. */
 operand_pieces_t *machine_warpgroup_matrix(machine_block_t *block, bool of_b, uint64_t descriptor,
                                            bool across, uint32_t lines);
 
@@ -56,8 +56,8 @@ void machine_warpgroup_fence(machine_warp_t *warp);
 void machine_warpgroup_commit(machine_warp_t *warp);
 /* All but the newest pending groups are done. */
 void machine_warpgroup_wait(machine_warp_t *warp, uint32_t pending);
-/* The product as an operation that reads shared memory (operations.h), of the group that is open.  Its end is observed by the wait of any
- * warp of the warpgroup: one of them tells the others' readers of a buffer that it is free. */
+/* Adds the product as an operation that reads shared memory (operations.h), to the group that is open.  The wait of any warp of the warpgroup
+ * observes its end, because kernels let one warp announce for all four that a buffer is free. */
 uint32_t machine_warpgroup_operation(machine_warp_t *warp);
 /* An instruction with FLAG_TOUCHES is about to be executed. */
 void machine_warpgroup_touch(machine_warp_t *warp, const machine_instruction_t *i);

@@ -32,8 +32,8 @@ typedef struct machine_clocks {
    uint32_t *own; /* each thread's own clock, in the block's time */
    /* [warp][warp]: up to which time of the block a warp knows what each other warp did. */
    uint32_t *warp;
-   /* Each [barriers][warp].  barrier: what the warps know that arrived in this phase of a barrier.  arrived:
-    * when each of them arrived, or 0.  before: the same for the phase before. */
+   /* Each is [barriers][warp].  barrier: what the warps that arrived in this phase of a barrier know.  arrived: when each of them arrived, or 0.
+    * before: the same as arrived for the phase before. */
    uint32_t *barrier, *arrived, *before;
    uint32_t warps, barriers; /* of all blocks of the cluster */
    size_t bytes;
@@ -51,7 +51,7 @@ void machine_clocks_arrive(machine_block_t *block, uint32_t warp, uint32_t barri
 void machine_clocks_leave(machine_block_t *block, uint32_t first, uint32_t warps, uint32_t barrier);
 /* The barrier's phase is complete; from now on warps arrive in the next phase. */
 void machine_clocks_complete(machine_block_t *block, uint32_t barrier);
-/* A warp of the barrier's last phase of whose arrival this warp cannot know; PTX_NONE when there is none. */
+/* Returns a warp that arrived in the barrier's last phase although this warp cannot know of the arrival; PTX_NONE when there is none. */
 uint32_t machine_clocks_missing(const machine_block_t *block, uint32_t warp, uint32_t barrier);
 /* Whether what a thread of the block (PTX_NONE: each thread) did at that time of the block is ordered before
  * what the lane does now. */
@@ -68,8 +68,8 @@ static inline uint32_t machine_lane_clock(const machine_warp_t *warp, uint32_t l
 
 /* granule_clocks.c -------------------------------------------------------------------------------------------------------- */
 
-/* Whether all readers, or all atomic operations, of a granule are ordered before the lane.  If not, *other is a thread that is not, or
- * PTX_NONE. */
+/* Whether all readers, or all atomic operations, of a granule are ordered before the lane.  If not, *other is a thread whose access is not
+ * ordered, or PTX_NONE. */
 bool machine_group_ordered(machine_warp_t *warp, uint32_t lane, uint32_t granule, bool atomics,
                            const machine_lanes_t *those, uint32_t *other);
 /* Adds the lane to those that read, or changed atomically, a granule. */

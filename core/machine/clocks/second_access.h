@@ -1,9 +1,9 @@
-/* The other side of a race: the thread that records of races name, and the line of its access, for which the records have no
- * room.  A run that is rejected for such a race notes where it was.  The caller may then execute the run again, and that run keeps by thread
- * the instruction of its last access to those bytes.  Only rejected kernels pay for this.
+/* The other side of a race: the thread that the records of races name, and the line of its access.  The records have no room for the line.  A run
+ * that is rejected for such a race notes where the race was.  The caller may then execute the run again, and that run keeps, for each thread, the
+ * instruction of its last access to those bytes.  Only rejected kernels pay for this.
  *
- * A run that keeps accesses to shared memory follows that with clocks, access by access, so that each one comes to machine_shared_record.
- * One that keeps accesses to global memory watches its loads and stores (execute/store_watch.c); all others come to machine_global_record.
+ * A run that keeps accesses to shared memory follows shared memory with clocks, access by access, so that machine_shared_record gets each access.
+ * A run that keeps accesses to global memory watches its loads and stores (execute/store_watch.c); machine_global_record gets all other accesses.
  * The run owns what is kept; on the machine's thread. */
 #ifndef RKB_MACHINE_CLOCKS_SECOND_ACCESS_H
 #define RKB_MACHINE_CLOCKS_SECOND_ACCESS_H
@@ -13,8 +13,8 @@
 /* A thread of the block that runs accesses bytes of shared memory by the instruction pc.  Called while run->keeps_lines is set alone. */
 void machine_other_side_note(const machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                              bool store, uint32_t pc);
-/* Names the other side of a finding, which may be NULL: a thread of the block that read or wrote some of these bytes.  With its line where the
- * run keeps lines; else the next run may look for it. */
+/* Names the other side of a finding, which may be NULL: a thread of the block that read or wrote some of these bytes.  Where the run keeps lines,
+ * adds the thread's line; otherwise the next run may look for the line. */
 void machine_other_side_find(const machine_warp_t *warp, rkb_machine_finding_t *finding, uint32_t thread,
                              bool wrote, uint32_t offset, uint32_t bytes, const char *order);
 /* The same in global memory.  name: of the other side, as in records (state/packed_records.h). */

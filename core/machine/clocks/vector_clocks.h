@@ -2,12 +2,11 @@
  * by warp, and wait there for asynchronous operations.
  *
  * A row has three parts.  First, a word for each thread: the owner of the row knows all that this thread did
- * at clocks up to the word.  Then another word for each thread: up to which of those clocks a proxy fence
- * lies on the way, so that the async proxy sees what the generic proxy wrote (PTX ISA 9.0, 8.8,
- * 'proxy-preserved base causality order').  Then two words for each actor, which is no thread: an mbarrier,
- * whose phases are counted, or a thread's bulk groups or a warpgroup's multiplications.  The first word says
- * how many of them the owner knows to be done and whose writes it sees.  The second says how many it only knows to be done: a thread that
- * has waited for a phase and then starts a copy passes this knowledge on to threads that wait for the copy.
+ * at clocks up to the word.  Then another word for each thread: the clock up to which a proxy fence lies between that thread and the owner, so
+ * that the async proxy sees what the generic proxy wrote (PTX ISA 9.0, 8.8, 'proxy-preserved base causality order').  Then two words for each
+ * actor, which is no thread: an mbarrier, whose phases are counted, or a thread's bulk groups or a warpgroup's multiplications.  The first word
+ * says how many of them the owner knows to be done and whose writes it sees.  The second says how many it only knows to be done: a thread that has
+ * waited for a phase and then starts a copy passes this knowledge on to threads that wait for the copy.
  *
  * Threads with equal knowledge share a row: those of a warp, and often those of a block, learn everything at the same waits.  A thread's
  * own operations are not in its row, since its clock has them (races.h).  What it fenced itself is in own_fenced.
@@ -26,8 +25,8 @@ typedef struct machine_knowledge {
    uint32_t most_actors;
    /* width: words of a row, with room for all actors; barriers: named barriers. */
    uint32_t width, barriers;
-   /* [room + 1][width]: one row more than threads, for the row that is being made.  In clusters of very many threads there are fewer, because lanes
-    * of a warp mostly know the same; the last one is then no thread's. */
+   /* [room + 1][width]: one row more than there are threads, for the row that is being made.  In clusters of very many threads there are fewer
+    * rows, because the lanes of a warp mostly know the same; even then no thread uses the last row. */
    uint32_t *rows;
    uint32_t room;
    uint32_t *of;         /* [threads]: the number of each thread's row */

@@ -8,7 +8,7 @@
 
 typedef struct machine_kind_counts machine_kind_counts_t;
 
-/* NULL: the sample has no kinds, or memory is out, and each block stands for as many of the grid. */
+/* NULL: the sample has no kinds, or memory ran out; then each block stands for equally many blocks of the grid. */
 machine_kind_counts_t *machine_kinds_open(const rkb_machine_blocks_t *sample);
 void machine_kinds_free(machine_kind_counts_t *kinds);
 /* so_far: the counts of all blocks executed until now; place: of the block in the sample that was executed last. */

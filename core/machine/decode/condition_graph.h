@@ -1,4 +1,5 @@
-/* The basic blocks of a function's text: where they lead, where they meet again, which loops are around them. */
+/* The basic blocks of a function's text: which blocks may follow each block, where the ways from a block meet again, and which loops a block is
+ * in. */
 #ifndef RKB_MACHINE_DECODE_CONDITION_GRAPH_H
 #define RKB_MACHINE_DECODE_CONDITION_GRAPH_H
 
@@ -7,7 +8,7 @@
 struct text_block {
    uint32_t first, end;                 /* statements */
    uint32_t successor, successor_count; /* into the graph's list */
-   uint32_t meets; /* the first block that all ways from here come to; block_count: the end */
+   uint32_t meets; /* the first block that every way from here reaches; block_count: the end */
    uint32_t loop;  /* the smallest loop around it; PTX_NONE: none */
 };
 

@@ -16,7 +16,7 @@ struct way {
 /* What is computed in a block. */
 struct part {
    uint32_t first, count; /* steps */
-   uint32_t guard;        /* of the branch at its end; PTX_NONE: it is passed, or not decided by the launch */
+   uint32_t guard;        /* of the branch at its end; PTX_NONE: the branch is passed over, or the launch does not decide it */
    bool negated, decides; /* decides: what is computed depends on where it leads */
    bool gone[2];          /* in this launch, where a branch is not decided */
 };
@@ -52,8 +52,8 @@ bool machine_paths_test(const struct condition_paths *paths, uint32_t number);
 /* Marks the registers that ways need; false: none of these conditions is on one. */
 bool machine_paths_need(const struct condition_paths *paths, const ptx_function_t *function,
                         const uint8_t *wanted, bool *needed);
-/* condition_paths.c.  Goes along the ways through the text, after the conditions' steps were taken.  visit is called once for each condition and outcome; distance: of the sides of a comparison, where
- * they came nearest. */
+/* condition_paths.c.  Goes along the ways through the text, after the conditions' steps were taken.  visit is called once for each condition and
+ * outcome.  distance: the least distance between the sides of a comparison on all ways. */
 void machine_paths_follow(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch,
                           void (*visit)(void *argument, uint32_t number, bool outcome, double distance),
                           void *argument);

@@ -67,7 +67,7 @@ struct step {
    bool condition, of_block;    /* of_block: it also depends on the block's place in the grid */
    /* It also depends on the index of a thread, and has a range over the block's threads. */
    bool of_threads;
-   bool tells; /* whether its result is 0 decides, though nothing is compared: 1u >> min(D / 512 ^ 5, 31) */
+   bool tells; /* counts as a comparison of its result with 0, as in 1u >> min(D / 512 ^ 5, 31) */
    bool counts;   /* in a list of one thread: its outcome, or whether its result is what it was at first */
    bool by_place; /* and it depends on that thread's place */
    bool has_first;
@@ -122,16 +122,16 @@ bool machine_condition_word(const char *opcode, uint32_t n, const char *word);
 bool machine_condition_read(const char *opcode, struct step *step);
 /* Whether a statement that gives one register a value has operands of kinds that a launch may decide, whatever their values are. */
 bool machine_condition_operands(const rkb_machine_conditions_t *conditions, const ptx_statement_t *statement);
-/* How far the sides of a comparison are from equal; NAN where no two numbers are compared.  Before its step is taken. */
+/* Returns how far the sides of a comparison are from equal; NAN where no two numbers are compared.  Call it before the comparison's step is taken. */
 double machine_condition_distance(const rkb_machine_conditions_t *conditions, const struct step *step,
                                   const rkb_plan_launch_t *launch);
-/* Which of the two a least or largest number is: what `min(C, 65)` decides, where it is written as no comparison. */
+/* Whether the first operand is the result of a least or largest number.  A kernel decides this by `min(C, 65)`, without a comparison in its text. */
 bool machine_condition_is_first(const rkb_machine_conditions_t *conditions, const struct step *step,
                                 const rkb_plan_launch_t *launch);
-/* Whether the step reads an argument or a size that the other launch has otherwise. */
+/* Whether the step reads an argument or a size whose value differs in the other launch. */
 bool machine_condition_differs(const rkb_machine_conditions_t *conditions, const struct step *step,
                                const rkb_plan_launch_t *launch, const rkb_plan_launch_t *other);
-/* Computes the step's register.  False: it has no value that is known. */
+/* Computes the step's register.  False: the value is not known. */
 bool machine_condition_step(rkb_machine_conditions_t *conditions, const struct step *step, const rkb_plan_launch_t *launch, struct range *result);
 
 /* Returns the value in this type: cut to its bits, and with the sign extended. */
@@ -157,13 +157,13 @@ static inline bool machine_condition_is_float(const struct step *step) {
 }
 /* condition_results.c: marks the steps of one thread that count; false: memory ran out. */
 bool machine_results_mark(rkb_machine_conditions_t *conditions);
-/* What they are at a launch; wanted: by their numbers, NULL: all. */
+/* What the steps that count are at a launch.  wanted: by their numbers; NULL: all. */
 void machine_results_follow(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch,
                             const uint8_t *wanted,
                             void (*visit)(void *argument, uint32_t number, bool outcome, double distance),
                             void *argument);
-/* For operands with ranges: returns a range that is easily found; for a predicate 0 to 1 where threads
- * differ.  False: none is known. */
+/* For operands with ranges: finds a range that holds every result, not always the narrowest; for a predicate 0 to 1 where threads differ.  False:
+ * no range is known. */
 bool machine_condition_range(const struct step *step, const struct range operands[3], struct range *result);
 /* Converts a range to a type; false: the order is not kept. */
 bool machine_condition_range_as(struct range *range, uint32_t type);

@@ -58,8 +58,8 @@ machine_slot_t decode_function_register(const decoder_t *decoder, uint32_t index
 
 /* Finds the register or constant that holds an operand.  letter as in opcodes.def. */
 bool decode_operand(decoder_t *decoder, const ptx_operand_t *operand, char letter, machine_slot_t *slot);
-/* The same; but a register that always holds one number counts as that constant.  Compilers move what a
- * shuffle takes (distances, clamps, member masks) into registers first. */
+/* The same; but a register that always holds one number counts as that constant.  Compilers move the operands of a shuffle (distances, clamps,
+ * member masks) into registers first. */
 bool decode_known_operand(decoder_t *decoder, const ptx_operand_t *operand, char letter,
                           machine_slot_t *slot);
 bool decode_destination(decoder_t *decoder, const ptx_operand_t *operand, char letter, machine_slot_t *slot);
@@ -71,7 +71,7 @@ machine_slot_t decode_constant(decoder_t *decoder, uint64_t bits, uint32_t bytes
 machine_slot_t decode_nowhere(const decoder_t *decoder, uint32_t bytes);
 bool decode_index_opcodes(decoder_t *decoder); /* decode_table.c: called once, before its other functions */
 bool decode_generic(decoder_t *decoder);  /* for opcodes that are a row, with operands as in its signature */
-bool decode_rounding_size(uint32_t bits); /* whether a float is so large that a sum with it is rounded */
+bool decode_rounding_size(uint32_t bits); /* whether a float is so large that adding it rounds the sum to an integer */
 const machine_opcode_t *decode_lookup(const decoder_t *decoder, const char *key);
 bool decode_use(decoder_t *decoder, const char *key); /* takes handler, kind and class from a row */
 /* slow_instructions.c: what a lane of an instruction costs beyond one thread-instruction. */

@@ -165,7 +165,7 @@ typedef struct machine_program {
    machine_block_info_t *blocks;
    uint32_t block_count;
    uint32_t *branch_targets; /* of brx.idx: instructions */
-   uint32_t *call_arguments; /* pairs (from, to, bytes) of frame offsets, see MACHINE_CALL */
+   uint32_t *call_arguments; /* triples (from, to, bytes) of frame offsets, see MACHINE_CALL */
    uint32_t call_argument_count;
    uint32_t frame_bytes;              /* local memory of one thread */
    machine_shared_variable_t *shared; /* static ones, ascending */
@@ -225,10 +225,10 @@ void machine_program_free(machine_program_t *program);
 const machine_program_t *machine_program_take(const ptx_module_t *module, uint32_t function,
                                               const uint64_t *variable_address, machine_opcodes_t *opcodes);
 
-/* store_programs.c: what of a program decides where it stores.  NULL: that depends on memory, or memory ran out. */
+/* store_programs.c: the part of a program that decides where the program stores.  NULL: this depends on memory, or memory ran out. */
 machine_program_t *machine_store_program_make(const machine_program_t *program);
 void machine_store_program_free(machine_program_t *program);
-/* programs.c: the same of a program that the module owns, made once.  Any thread. */
+/* programs.c: the same part of a program that the module owns; it is made once.  Any thread. */
 const machine_program_t *machine_program_stores(const ptx_module_t *module, const machine_program_t *program);
 
 /* shared_layout.c: whether bytes of shared memory touch what lies between two variables, and the variable nearest to them. */

@@ -1,5 +1,5 @@
-/* Steps of conditions that take integers of registers and of the text alone, in a form that is quickly computed.  A loop's steps are taken millions of times where sizes are looked
- * for. */
+/* Steps of conditions whose operands are only integers in registers and in the text, in a form that is quickly computed.  When rkb looks for
+ * sizes, it takes a loop's steps millions of times. */
 #ifndef RKB_MACHINE_DECODE_FAST_CONDITION_STEPS_H
 #define RKB_MACHINE_DECODE_FAST_CONDITION_STEPS_H
 

@@ -26,8 +26,9 @@ static inline bool machine_is_so(enum comparison_order order, uint64_t a, uint64
    }
 }
 
-/* How far two numbers of a type are from where they compare otherwise; unused: its bits up to 64.  A number without a sign also comes round at 0: a compiler writes
- * 66 <= K < 500 as K - 66 < 434, and at K = 1 that is 65 below 0, and not 4,294,966,797 above 434. */
+/* Returns how far two numbers of a type are from the point at which their comparison changes.  unused: the bits that a 64-bit word has beyond the
+ * type.  The comparison of unsigned numbers also changes at 0: a compiler writes 66 <= K < 500 as K - 66 < 434.  At K = 1 the left side then
+ * counts as 65 below 0, and not as 4,294,966,797 above 434. */
 static inline double machine_integer_distance(uint64_t a, uint64_t b, uint32_t unused, bool is_signed) {
    const int64_t left = (int64_t)(a << unused) >> unused, right = (int64_t)(b << unused) >> unused;
    if (!is_signed && (left < 0) != (right < 0))
@@ -35,8 +36,8 @@ static inline double machine_integer_distance(uint64_t a, uint64_t b, uint32_t u
    return (double)left - (double)right;
 }
 
-/* Of operands that are cut to their type, with the sign extended; bits: of the result, which is not cut yet.  For operations up to CHOOSE but those that
- * condition_steps.c computes itself. */
+/* The operands are cut to their type, with the sign extended.  bits: the width of the result, which is not cut yet.  For operations up to CHOOSE,
+ * except those that condition_steps.c computes itself. */
 static inline uint64_t machine_integer_result(enum operation operation, enum comparison_order order,
                                               bool is_signed, uint32_t bits, uint64_t a, uint64_t b,
                                               uint64_t c) {

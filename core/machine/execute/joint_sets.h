@@ -8,15 +8,15 @@
 struct machine_together {
    uint32_t count;
    bool active;    /* during the run for which this was made */
-   bool following; /* so far the other sets hold what runs of their own would leave */
-   bool careful;   /* no run has yet told which launches inputs steer */
+   bool following; /* so far the other sets hold what separate runs on them would have left */
+   bool careful;   /* no run has shown yet in which launches inputs reach control or addresses */
    bool begun;
    uint8_t **data;            /* by set, by buffer: the caller's */
    double **shadow;           /* the same; the first set uses the regions' own shadows */
    uint64_t *executed;        /* by set: thread-instructions */
    uint64_t *burden;          /* by set: the rest of its work */
    uint8_t **before, **after; /* by buffer: definedness before and after a launch */
-   /* By set, by buffer: copies made before a launch that an input may turn out to steer. */
+   /* By set, by buffer: copies made before a launch, in case an input reaches its control or addresses. */
    uint8_t **kept_data;
    double **kept_shadow;
    uint8_t **variables; /* by region, variables only: what each held at the start */
@@ -37,7 +37,7 @@ bool machine_sets_same_definedness(const machine_run_t *run, uint8_t **as);
  * from launch to launch and from run to run. */
 bool machine_sets_same_variables(const machine_run_t *run);
 void machine_sets_restore_variables(machine_run_t *run);
-/* Keeps the other sets' buffers as they are before a launch, or brings them back. */
+/* Copies the other sets' buffers before a launch, or restores them from the copies. */
 void machine_sets_keep(machine_run_t *run, bool restore);
 /* joint_launch.c: whether the other sets may repeat a record of a launch instead of executing it. */
 bool machine_may_follow(const machine_run_t *run, uint32_t launch);

@@ -1,6 +1,6 @@
 /* Shared memory of the other blocks of a cluster (PTX ISA 9.0, 5.1.7 and 8.10).  That memory exists from the beginning of the other block
- * to its end.  A thread of another block learns of both only through synchronisation: barrier.cluster, or an mbarrier.  An access whose
- * place in the other block's life no order decides is the finding sync.cluster.
+ * to its end.  A thread of another block learns of both only through synchronisation: barrier.cluster, or an mbarrier.  If synchronisation does
+ * not order an access after the other block's beginning and before its end, the finding is sync.cluster.
  *
  * Owned by the block; on the machine's thread. */
 #ifndef RKB_MACHINE_IN_FLIGHT_CLUSTER_PEERS_H
@@ -19,7 +19,7 @@ bool machine_peer_touched(machine_warp_t *warp, uint32_t lane, uint32_t rank);
 /* The same for an asynchronous operation that the lane starts: the other block must wait for its end
  * (operations.h). */
 bool machine_peer_written(machine_warp_t *warp, uint32_t lane, uint32_t rank);
-/* Called when all threads have ended: whether each block may have ended before another one used its memory. */
+/* Called when all threads have ended: looks for a block that may have ended before another block used its memory. */
 void machine_peers_end(machine_block_t *block);
 
 #endif
