@@ -25,8 +25,8 @@ rkb_machine_module_t *rkb_machine_module_read(const char *text, size_t bytes);
 void rkb_machine_module_free(rkb_machine_module_t *module);
 /* Returns why the text cannot be read, with the line; NULL when it was read. */
 const char *rkb_machine_module_error(const rkb_machine_module_t *module, uint32_t *line);
-/* Lists words of 32 bits that the text contains, as numbers and as initial values, at most room of them: those that it compares with first, and several
- * times each.  Returns how many. */
+/* Lists words of 32 bits that the text contains as numbers and as initial values, at most `room` of them.  The words with which the text compares
+ * come first, and several times each.  Returns how many words it listed. */
 uint32_t rkb_machine_words(const rkb_machine_module_t *module, uint32_t *words, uint32_t room);
 
 enum rkb_machine_checks {
@@ -48,7 +48,8 @@ typedef struct rkb_machine_blocks {
    uint32_t kind_count;
 } rkb_machine_blocks_t;
 
-/* Elements of an input, in runs: each from the first number up to, but not including, the second one; ascending, and none touches the next. */
+/* Elements of an input, in runs.  A run goes from its first number up to, but not including, its second number.  Runs are ascending, and none
+ * touches the next. */
 typedef struct rkb_machine_asked {
    const uint64_t (*runs)[2]; /* NULL: all elements */
    uint64_t count;
@@ -58,16 +59,16 @@ typedef struct rkb_machine_options {
    /* enum rkb_machine_checks; bounds, alignment, definedness and barriers are always checked */
    uint32_t checks;
    const rkb_machine_blocks_t *sample; /* by launch of the plan; NULL: all blocks of all */
-   /* when a launch has executed this many, it begins no further block of its sample; 0: no limit */
+   /* when a launch has executed this many instructions, it begins no further block of its sample; 0: no limit */
    uint64_t sample_instructions;
    /* With requests, by launch of the plan: requests are counted in this many blocks at the beginning of its sample, and report.counted has
     * the counts of those.  After counted_instructions of a launch, the rest of these blocks is left out, and the next block is
     * executed after all; no clusters.  NULL: in all. */
    const uint32_t *counted;
    uint64_t counted_instructions;
-   /* For a machine that fetches: after this much work each block of a sample ends, without a finding, and the next one begins
-    * (rkb_machine_ended).  When a block has ended, memory holds no value where it stored one: each block finds what the first one found.
-    * Budgets are not compared.  0: no limit. */
+   /* For a machine that fetches: after this much work each block of a sample ends, without a finding, and the next block begins
+    * (rkb_machine_ended).  When a block has ended, the bytes that it stored hold no value again, so that each block finds the memory that the
+    * first block found.  Budgets are not compared.  0: no limit. */
    uint64_t block_work;
    uint64_t thread_instructions; /* budget of one run, of work as the report has it; 0: 4e9 */
    uint64_t memory_bytes;        /* for everything the machine allocates; 0: 1 GiB */
@@ -80,27 +81,26 @@ typedef struct rkb_machine_options {
     * matrices that depend on them are not multiplied.  Needs RKB_MACHINE_TAINT; a run ends where an input reaches control or an
     * address.  A complete run did what a run with values would have done. */
    bool no_values;
-   /* With no_values: inputs that have their values all the same, and may reach control and addresses; a bit each as in the report's taint.
-    * Values that depend on these inputs alone are computed. */
+   /* With no_values: inputs that have their values nevertheless, and may reach control and addresses; a bit each as in the report's taint.  Values
+    * that depend only on these inputs are computed. */
    uint64_t valued;
    bool
-      charged; /* with no_values: products of warpgroups that are not made count as work, as they would with values */
+      charged; /* with no_values: products of warpgroups that are not computed count as work, as they would with values */
    /* The caller wants to know which bytes of buffers blocks store, and nothing else.  Instructions that decide values alone are not
-    * executed, and zeros are stored.  rkb_machine_open returns RKB_ERR_INVALID where the stored bytes depend on memory.  If nothing was
-    * found, the run stored the bytes that a whole run would have stored, provided that the whole run ends. */
+    * executed, and zeros are stored.  rkb_machine_open returns RKB_ERR_INVALID where the stored bytes depend on memory.  If nothing was found, the
+    * run stored to the bytes to which a whole run would have stored, provided that the whole run ends. */
    bool stores_alone;
    bool decisions; /* note what blocks decide: decisions.h */
    bool loops;     /* count turns of loops, in runs with RKB_MACHINE_RACES: loop_turns.h */
-   /* For blocks sampled at a true shape.  The machine asks for what a plan's inputs hold when it first reads
-    * it (whole elements; into out), keeps the definedness of what is written on sparse memory, and runs once.
-    * NULL: the buffers hold everything. */
+   /* For blocks sampled at a true shape.  When the machine first reads elements of a plan's inputs, it asks for their values (whole elements; into
+    * out).  It also keeps the definedness of what is written on sparse memory, and runs once.  NULL: the buffers hold everything. */
    int (*fetch)(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t bytes, void *out);
    void *fetch_argument;
-   /* For such a machine: the elements of inputs whose effect the caller needs.  The blocks of a sample belong to so many groups, a block at a
-    * place of the list to the group of the place modulo their number; asked has an entry for each group and buffer of the plan, the buffers of
-    * the first group first.  A tensor copy may leave all elements undefined that are not asked for in its block's group, and with them the values that depend on
-    * them.  Of undefined values no products are computed, and they are not written; where one decides something, that is a finding.  The run
-    * counts as much work as one that computes all.  NULL: the caller needs all elements. */
+   /* For such a machine: the elements of inputs whose effect the caller needs.  The blocks of a sample belong to asked_groups groups: the group of
+    * a block is its place in the list modulo asked_groups.  `asked` has an entry for each group and buffer of the plan, the buffers of the first
+    * group first.  A tensor copy may leave undefined all elements that its block's group does not ask for; the values that depend on them are then
+    * undefined too.  The machine computes no products of undefined values and does not write them; where such a value decides something, that is a
+    * finding.  The run counts as much work as one that computes all.  NULL: the caller needs all elements. */
    const rkb_machine_asked_t *asked;
    uint32_t asked_groups;
    bool stored_runs; /* for such a machine: rkb_machine_may_have_stored is asked */
@@ -118,7 +118,7 @@ typedef struct rkb_machine_options {
     * A load that reads such a word before the run has written it sets past_read; with RKB_MACHINE_TAINT, what depends on it is a finding.
     * Atomic operations count only with atomics_past: where check cases use them on variables, they may count to a fixed number. */
    bool past, atomics_past;
-   uint64_t environment; /* of the device: where memory lies, special registers, last bits (environment.h); 0: the plainest */
+   uint64_t environment; /* number of the environment: where memory lies, special registers, last bits (environment.h); 0: the plainest */
    const uint32_t *resident; /* by launch: blocks that the target holds at once; NULL: any number */
 } rkb_machine_options_t;
 
@@ -178,8 +178,8 @@ typedef struct rkb_machine_report {
    uint32_t finding_count;
    const rkb_machine_finding_t *findings; /* the first finding decides; valid until the next run or close */
    uint64_t thread_instructions;          /* of the last run */
-   /* of the last run: its thread-instructions and, in the same unit, costs that these do not cover: idle lanes, accesses that are examined
-    * one by one, turns of waiting blocks.  Budgets are compared with it.  It depends on nothing but the run's input. */
+   /* the work of the last run: its thread-instructions and, in the same unit, costs that these do not cover: idle lanes, accesses that are
+    * examined one by one, turns of waiting blocks.  Budgets are compared with it.  It depends on nothing but the run's input. */
    uint64_t work;
    uint32_t launch_count;
    /* of the last run, one for each launch of the plan; valid until the next run or close */
@@ -215,13 +215,13 @@ typedef struct rkb_machine_report {
    /* floating-point atomics that several threads apply to one address: order changes the result */
    bool float_atomics;
    char float_atomic_symbol[64];
-   bool atomics_unfinished; /* some launch has atomic operations, and not all of its blocks were executed */
+   bool atomics_unfinished; /* some launch has atomic operations, and not all of the launch's blocks were executed */
    bool
-      /* Some launch of which not all blocks were executed wrote to a module variable, and one after it read that by an atomic operation or a
-       * copy.  What a load reads of it is undefined. */
+      /* Some launch of which not all blocks were executed wrote to a module variable, and a later launch read the variable by an atomic operation
+       * or a copy.  A load from such a variable reads an undefined value. */
       variables_unfinished;
-   /* In machines that fetch, of launches of which all blocks were executed: words that a block stored where an earlier one had, as an extent's
-    * `again`; blocks that run side by side are not told apart, and count as one. */
+   /* In machines that fetch, for launches of which all blocks were executed: how many words a block stored that an earlier block had stored, as in
+    * an extent's `again`.  Blocks that run side by side count as one block. */
    uint64_t stored_again;
    uint64_t memory_peak; /* the most bytes that the machine had allocated */
 } rkb_machine_report_t;
@@ -236,10 +236,10 @@ void rkb_machine_close(rkb_machine_t *machine);
  * in the first run; later runs find what the kernels left there, and also the definedness of scratch without
  * a fill.  A false return never means that the kernel is wrong: look at the report. */
 int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers, rkb_error_t *err);
-/* rkb_machine_run on the first set, and the same on the others as far as that takes no second execution.  Launches whose control and
- * addresses no input reaches are executed and checked on the first set, and the other sets repeat its operations on their values.  The
- * other launches are executed on every set.  Nothing passes from set to set.  *followed: the other sets hold what runs of their own would
- * have left, in which nothing would have been found.  Where it is false, the first set's run counts alone. */
+/* Does what rkb_machine_run does, on the first set, and on the others where they need no execution of their own.  Launches whose control and
+ * addresses no input reaches are executed and checked on the first set, and the other sets repeat its operations on their values.  The other
+ * launches are executed on every set.  Nothing passes from set to set.  *followed: the other sets hold what runs of their own would have left, in
+ * which nothing would have been found.  Where it is false, the first set's run counts alone. */
 int rkb_machine_run_together(rkb_machine_t *machine, const rkb_machine_buffer_t *const *sets, uint32_t count,
                              bool *followed, rkb_error_t *err);
 /* Makes rkb_machine_shadow return the values of one of the sets that were executed jointly; returns that set's thread-instructions, and in *work
@@ -262,8 +262,8 @@ const char *rkb_machine_tensor_name(uint32_t family);
 /* Whether the text of a kernel has an instruction of the family of that name. */
 bool rkb_machine_contains(const rkb_machine_module_t *module, const char *entry, const char *name);
 
-/* Finds elements of an output, of `bytes` bytes each, that were never written or hold undefined bits after a run.  Returns their
- * number; *first is the first one, and *written tells whether it was written at all. */
+/* Finds elements of an output, of `bytes` bytes each, that were never written or hold undefined bits after a run.  Returns their number.  *first
+ * is the first such element, and *written tells whether it was written at all. */
 uint64_t rkb_machine_undefined(const rkb_machine_t *machine, uint32_t buffer, uint32_t bytes, uint64_t *first,
                                bool *written);
 /* Returns how many elements, of so many bytes each, no store reached, whatever it stored. */
@@ -286,7 +286,8 @@ bool rkb_machine_holds(const rkb_machine_t *machine, uint32_t buffer, uint64_t f
 bool rkb_machine_met_by(const rkb_machine_t *machine, uint32_t buffer, uint64_t byte, uint32_t *launch,
                         uint32_t *place);
 
-/* Whether the last run found anything in the launch: the report lists the first findings of a run alone, and a network has hundreds of launches. */
+/* Whether the last run found anything in the launch.  The report cannot tell: it lists only the first findings of a run, and a network has
+ * hundreds of launches. */
 bool rkb_machine_found(const rkb_machine_t *machine, uint32_t launch);
 
 /* For a run that fetched: the bytes of a buffer that a block wrote, from low up to high, and how many words
@@ -295,8 +296,7 @@ typedef struct rkb_machine_extent {
    uint64_t low, high, words;
    uint64_t bytes; /* bytes stored; bytes that it stored twice count twice */
    uint64_t once;  /* stored, each byte counted once */
-   /* Of these, whole words that executed blocks of the launch had stored before it, not by atomic
-    * operations. */
+   /* Of these, the whole words that executed blocks of the launch had stored before this block, not by atomic operations. */
    uint64_t again;
 } rkb_machine_extent_t;
 bool rkb_machine_extent(const rkb_machine_t *machine, uint32_t launch, uint32_t place, uint32_t buffer,
@@ -306,12 +306,12 @@ bool rkb_machine_may_have_stored(const rkb_machine_t *machine, uint32_t launch, 
                                  uint32_t buffer, uint64_t byte);
 /* With options.block_work: whether the block came to its end before.  place: its number in the sample. */
 bool rkb_machine_ended(const rkb_machine_t *machine, uint32_t launch, uint32_t place);
-/* Calls visit for what one block of the launch wrote to a buffer, in the order of its stores: the block that
- * wrote most.  place: its number in the sample. */
+/* Takes the block of the launch that wrote most and calls visit for what this block wrote to a buffer, in the order of its stores.  place: the
+ * block's number in the sample. */
 bool rkb_machine_pattern(const rkb_machine_t *machine, uint32_t launch, uint32_t buffer, uint32_t *place,
                          void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument);
-/* Calls visit for each run of words that lack what unexecuted blocks do: an executed block read them too
- * early, or only some of the atomic operations that change them were executed. */
+/* Calls visit for each run of words whose values lack the work of unexecuted blocks: an executed block read the words too early, or only some of
+ * the atomic operations that change them were executed. */
 void rkb_machine_wanted(const rkb_machine_t *machine, uint32_t buffer,
                         void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument);
 /* The plan's buffers, a bit each (the last bit for all from number 63 on), that executed blocks of a launch
@@ -326,8 +326,8 @@ int rkb_machine_watch(rkb_machine_t *machine, uint32_t buffer, uint64_t offset, 
 void rkb_machine_unwatch(rkb_machine_t *machine);
 bool rkb_machine_watched(const rkb_machine_t *machine, rkb_machine_finding_t *writer);
 
-/* Whether the last run was rejected for a race in shared memory of which the line of the other thread's access is not known.  The next run, alone,
- * then keeps the lines too, which takes more time.  On the same buffers it finds the same, with that line. */
+/* Whether the last run was rejected for a race in shared memory and does not know the line of the other thread's access.  Then the next run, and
+ * no later one, also keeps the lines, which takes more time.  On the same buffers it finds the same race, with that line. */
 bool rkb_machine_seek_other(rkb_machine_t *machine);
 
 /* The conditions of a kernel that a launch decides by its parameters and sizes alone.  visit is called for
@@ -339,46 +339,47 @@ void rkb_machine_conditions_free(rkb_machine_conditions_t *conditions);
 void rkb_machine_conditions_decide(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch,
                                    void (*visit)(void *argument, uint32_t number, bool outcome), void *argument);
 
-/* Adds the conditions that a launch decides by registers with several writers: what a loop counts, what a branch chooses.  Each then costs what the loop takes.
- * turns: how many blocks and statements may still be followed, over all launches; it outlives the list, and several lists may have one.  At zero none of these conditions is seen.
- * False: there are none. */
+/* Adds the conditions that a launch decides by registers with several writers: what a loop counts, what a branch chooses.  Each of them then costs
+ * as much as following the loop.  turns: how many blocks and statements may still be followed, over all launches.  It must outlive the list, and
+ * several lists may share it.  When it is zero, none of these conditions is visited.  False: there are none. */
 bool rkb_machine_conditions_follow(rkb_machine_conditions_t *conditions, uint64_t *turns);
 /* Whether this is one of those. */
 bool rkb_machine_conditions_followed(const rkb_machine_conditions_t *conditions, uint32_t number);
 
-/* For those who look for a shape at which a condition comes out otherwise.  Numbers of conditions are below this one. */
+/* For callers that look for a shape at which a condition has another outcome.  Returns a number above the numbers of all conditions. */
 uint32_t rkb_machine_conditions_numbers(const rkb_machine_conditions_t *conditions);
-/* As rkb_machine_conditions_decide, for conditions that wanted has by their numbers.  distance: how far the sides of a comparison are from equal; NAN: it
- * compares no numbers. */
+/* Does what rkb_machine_conditions_decide does, for the conditions whose numbers are set in `wanted`.  distance: how far the sides of a comparison
+ * are from equal; NAN: the condition compares no numbers. */
 void rkb_machine_conditions_measure(
    rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch, const uint8_t *wanted,
    void (*visit)(void *argument, uint32_t number, bool outcome, double distance), void *argument);
 /* Whether something is computed from an argument or a size whose value differs between the two launches of the kernel.  If not, all conditions have equal outcomes. */
 bool rkb_machine_conditions_tell(const rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch,
                                  const rkb_plan_launch_t *other);
-/* Whether the sides of a condition are, wherever one looks, what they are nearby: sums and products alone, of numbers so small that they do not wrap. */
+/* Whether the sides of a condition are the same polynomials of the sizes everywhere: only sums and products, of numbers so small that they do not
+ * wrap. */
 bool rkb_machine_conditions_smooth(const rkb_machine_conditions_t *conditions, uint32_t number);
-/* Drops what these conditions do not need. */
+/* Drops all steps that these conditions do not need. */
 void rkb_machine_conditions_keep(rkb_machine_conditions_t *conditions, const uint8_t *wanted);
 
-/* What one thread of a launch computes from parameters, sizes and its place, for those who look for shapes (condition_results.c): its comparisons that depend on the place and come out
- * alike at both places, and whether numbers that it uses with what comes from memory are what they were at the first launch that was looked at; like: such a list of the same
- * kernel, of which it begins as a copy.  places: any two numbers.  NULL: there is none.  Free it like the others. */
+/* Lists what one thread of a launch computes from parameters, sizes and its place, for callers that look for shapes (condition_results.c).  The
+ * list has the thread's comparisons that depend on the place and have equal outcomes at both places.  It also has the numbers that the thread uses
+ * together with values from memory, and says whether each of them is what it was at the first launch that was looked at.  like: such a list of the
+ * same kernel; the new list begins as its copy.  places: any two numbers.  NULL: there is none.  Free it like the others. */
 rkb_machine_conditions_t *rkb_machine_results_new(const rkb_machine_module_t *module, const char *entry,
                                                   const uint64_t places[2],
                                                   const rkb_machine_conditions_t *like);
-/* Whether this is one of them, as far as launches were looked at. */
+/* Whether this is one of them in all launches that were looked at so far. */
 bool rkb_machine_results_count(const rkb_machine_conditions_t *conditions, uint32_t number);
 
-/* The same, also for what blocks decide by their places in the grid and by the indices of their threads.
- * NULL: there is none.  Free it like the other. */
+/* Lists these conditions and also those that blocks decide by their places in the grid and by the indices of their threads. NULL: there is none.
+ * Free it like the other. */
 rkb_machine_conditions_t *rkb_machine_block_conditions_new(const rkb_machine_module_t *module, const char *entry);
 /* Call it before the outcomes of a launch's blocks, with the same of_threads: false for what all threads of a
  * block decide alike, true for the rest.  Returns how many instructions a block's outcomes cost; 0: there are
  * no such conditions. */
 uint32_t rkb_machine_block_conditions_launch(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch, bool of_threads);
-/* Returns a number that is equal for blocks which decide all conditions alike: as true, as false, or as true
- * in some threads. */
+/* Returns a number that is equal for blocks in which every condition comes out alike: as true, as false, or as true in some threads. */
 uint64_t rkb_machine_block_outcomes(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch, const uint32_t block[3], bool of_threads);
 /* Finds the n-th number that these instructions contain; false: there are fewer. */
 bool rkb_machine_block_conditions_number(const rkb_machine_conditions_t *conditions, uint32_t n, uint64_t *number);
@@ -386,7 +387,7 @@ bool rkb_machine_block_conditions_number(const rkb_machine_conditions_t *conditi
  * false: there are fewer. */
 bool rkb_machine_block_conditions_meet(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch, uint32_t n, uint32_t block[3]);
 
-/* Gives zeros for a buffer of which a run may write little: what is not written takes no memory, unless the buffer is small.  NULL when
+/* Gives zeros for a buffer of which a run may write little.  The parts that are not written take no memory, unless the buffer is small.  NULL when
  * there is no room.  huge_left: how many bytes may still be given in huge pages; what is given is taken from it. */
 uint8_t *rkb_machine_sparse(uint64_t bytes, uint64_t *huge_left);
 #define RKB_MACHINE_HUGE_BYTES (UINT64_C(256) << 20) /* what to begin with, for a run's buffers together */

@@ -23,7 +23,8 @@ typedef struct operand_pieces {
    uint32_t lines; /* rows or columns */
    uint32_t count; /* 0: none */
    uint64_t defined; /* all held values when run->undefinings was this number minus 1; 0: not known */
-   /* In a run of which some elements are asked for: the lines that held values when it had so many undefinings, + 1, a bit each. */
+   /* In a run of which some elements are asked for.  known_lines: a bit for each line that held values when run->undefinings was lines_known minus
+    * 1. */
    uint64_t lines_known;
    uint32_t known_lines[WARPGROUP_MOST_COLUMNS / 32];
    uint32_t address[MOST_PIECES] __attribute__((aligned(32)));

@@ -5,7 +5,7 @@
 #include "machine/decode/decoded_program.h"
 
 enum machine_record_kind {
-   RECORD_OTHER,      /* the record is refused if inputs reached its values */
+   RECORD_OTHER,      /* the record is refused where inputs reached the instruction's values */
    RECORD_VALUE,      /* an operation on a, b and c into d, and nothing else */
    RECORD_VALUE_MORE, /* also has a second destination or a fourth source */
    RECORD_LOAD,

@@ -1,10 +1,10 @@
 /* Asynchronous copies in flight (cp.async; PTX ISA 9.0, 9.7.9.25).  Between the instruction that starts a copy and the wait of the same
- * thread, its bytes belong to the copy.  An access to them in that time races with the copy, in whatever order the machine happens to
- * execute the two, because the copy may be done as soon as it starts or as late as the wait.  After the wait the bytes are as if the thread
- * had written them there and then, so that others need a barrier after it.
+ * thread, its bytes belong to the copy.  An access to them in that time races with the copy, in whatever order the machine executes the two: on a
+ * device the copy may end as soon as it starts or as late as the wait.  After the wait the bytes count as written by the thread at the wait, so
+ * that other threads need a barrier after it.
  *
- * Kept for one block, and only in runs that look for races; values are moved when a copy starts, since nothing may see them before
- * it ends.  Owned by the block; on the machine's thread. */
+ * Kept for one block, and only in runs that look for races; the machine moves the values when a copy starts, since nothing may read them before
+ * the copy ends.  Owned by the block; on the machine's thread. */
 #ifndef RKB_MACHINE_IN_FLIGHT_COPIES_H
 #define RKB_MACHINE_IN_FLIGHT_COPIES_H
 
@@ -20,7 +20,7 @@ typedef struct machine_copies machine_copies_t;
 machine_copies_t *machine_copies_new(machine_run_t *run, uint32_t shared_bytes, uint32_t threads);
 void machine_copies_free(machine_run_t *run, machine_copies_t *copies);
 void machine_copies_begin(machine_block_t *block); /* called when a block starts: no copies are in flight */
-/* Called after a barrier of the whole block, when earlier packed records no longer count. */
+/* Called after a barrier of the whole block, because packed records from before the barrier no longer count. */
 void machine_copies_new_epoch(machine_block_t *block);
 
 /* The instruction that the warp executes starts copies: a handle for machine_copy_start; UINT32_MAX when there is no room. */

@@ -20,7 +20,7 @@ void machine_copy_source_tile(machine_warp_t *warp, uint32_t operation, const ma
 /* Whether the two above keep what the operation reads of a region. */
 bool machine_copy_source_followed(const machine_warp_t *warp, uint32_t operation,
                                   const machine_region_t *region);
-/* Visits the rows of all copies of whose end the lane does not know. */
+/* Visits the rows of all copies whose end the lane does not know. */
 void machine_copy_sources_unknown(machine_warp_t *warp, uint32_t lane, machine_tile_visit_t *visit,
                                   void *argument);
 /* Whether a copy may still read bytes that the lane writes; makes a finding. */

@@ -1,7 +1,7 @@
 /* Launches that may begin before the launch in front of them ends (griddepcontrol; PTX ISA 9.0, 9.7.13.13; CUDA programming guide,
- * 'Programmatic Dependent Launch').  Until a thread knows that some thread of its block has executed griddepcontrol.wait, it has no order
- * with the accesses of launches that may still run.  It makes no difference whether an early thread began early or late, so no order need
- * be searched.  Launches are executed one after the other; records of races (races.h) of those that may still run stay.
+ * 'Programmatic Dependent Launch').  Until a thread knows that some thread of its block has executed griddepcontrol.wait, its accesses are not
+ * ordered with those of launches that may still run.  This holds whether the thread began early or late, so the machine need not try several
+ * orders.  Launches are executed one after the other; the race records (races.h) of launches that may still run are kept.
  *
  * griddepcontrol.launch_dependents publishes nothing.  If no thread of a launch waits, later launches cannot know that the launch before it
  * has ended: sync.dependent.

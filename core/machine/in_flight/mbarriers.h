@@ -1,13 +1,13 @@
 /* Mbarrier objects in shared memory (PTX ISA 9.0, 9.7.13.15): phases that complete when all expected arrivals have come and all bytes
  * that were announced have been copied.
  *
- * Values move as the machine executes; order is judged by what threads know (clocks/vector_clocks.h), whose phases an mbarrier counts as an
- * actor.  Each operation must be of the same phase in every order that the program allows: whoever arrives in a phase, announces bytes
- * for it or waits for it knows that the phase before is complete, or the finding is sync.phase.
+ * Values move as the machine executes; order is judged by what threads know (clocks/vector_clocks.h).  There an mbarrier is an actor, whose phases
+ * are counted.  Each operation must be of the same phase in every order that the program allows.  So a thread that arrives in a phase, announces
+ * bytes for it or waits for it must know that the phase before is complete; otherwise the finding is sync.phase.
  *
- * A wait that finds its phase incomplete fails once, gives up the warp's turn, and is then executed again only when some phase completes
- * (a fragment that is stalled).  A wait for a phase that the thread does not know to be complete fails once even where it is: a copy
- * may be slower on a device.  When nothing else can run, the missing arrivals and bytes are named.
+ * A wait that finds its phase incomplete fails once, gives up the warp's turn, and is then executed again only when some phase completes; its
+ * fragment is stalled until then.  A wait for a phase that the thread does not know to be complete fails once even if the phase is complete,
+ * because a copy may be slower on a device.  When nothing else can run, the missing arrivals and bytes are named.
  *
  * Owned by the block; on the machine's thread. */
 #ifndef RKB_MACHINE_IN_FLIGHT_MBARRIERS_H
@@ -30,7 +30,7 @@ typedef struct machine_mbarrier {
    uint32_t expected, pending; /* arrivals that each phase expects, and those that are missing in this one */
    int64_t announced;          /* bytes that expect_tx announced in this phase and no copy has brought */
    uint32_t copies;            /* complete_tx operations of this phase */
-   /* Whether it counts, for speed models, among those of which copies completed a phase. */
+   /* Whether speed models count it among the mbarriers of which copies completed a phase. */
    bool counted;
    uint32_t init_thread, init_clock, init_pc;
    uint32_t inval_thread, inval_pc;   /* who invalidated it, where it is not live */
@@ -59,7 +59,7 @@ typedef struct machine_mbarriers {
    /* For each eight bytes of shared memory: the number + 1 of the object there, live or not. */
    uint16_t *at;
    uint32_t shared_bytes;
-   uint32_t patience; /* how often all stalled waits may get one more answer before the run is a deadlock */
+   uint32_t patience; /* how often all stalled waits may be tested once more before the run counts as a deadlock */
 } machine_mbarriers_t;
 
 machine_mbarriers_t *machine_mbarriers_new(machine_run_t *run, uint32_t shared_bytes, uint32_t threads,
@@ -77,8 +77,8 @@ bool machine_mbarrier_usable(machine_warp_t *warp, uint32_t lane, machine_mbarri
 /* Whether an operation of the lane is of this phase in every order; a finding otherwise. */
 bool machine_mbarrier_in_phase(machine_warp_t *warp, uint32_t lane, const machine_mbarrier_t *mbarrier,
                                const char *what);
-/* An operation that the lane starts will complete so many bytes of the phase at offset: the object whose actor and phase + 1 the operation
- * gets; NULL after a finding.  Then, when the bytes are there, machine_mbarrier_copied. */
+/* An operation that the lane starts will complete so many bytes of the phase at offset.  Returns the object, whose actor and phase + 1 the
+ * operation gets; NULL after a finding.  When the bytes are there, call machine_mbarrier_copied. */
 machine_mbarrier_t *machine_mbarrier_for_copy(machine_warp_t *warp, uint32_t lane, uint32_t offset,
                                               const char *what);
 void machine_mbarrier_copied(machine_warp_t *warp, uint32_t lane, machine_mbarrier_t *mbarrier,

@@ -10,7 +10,7 @@
 typedef struct async_unit {
    uint32_t writer, reader[MOST_READERS]; /* operations, 0: none */
    bool generic;                          /* threads have accessed it since writer began */
-   bool atomic;                           /* by atomic operations, of which written names the last alone */
+   bool atomic;                           /* by atomic operations; written names only the last one */
 } async_unit_t;
 
 typedef struct generic_write {

@@ -1,8 +1,8 @@
 /* Asynchronous operations that read or write shared memory by themselves: bulk copies, tensor copies, matrix products of a warpgroup.  They
  * go through the async proxy (PTX ISA 9.0, 8.8 and 9.7.9.25), begin when a thread starts them and end when threads observe that they have.
  *
- * An operation belongs to an actor (clocks/vector_clocks.h) and is the n-th of its phases or groups.  A thread has observed its end when it
- * knows of n: it has waited, or it is ordered after a thread that has.  So no order of events is followed, only who knows what:
+ * An operation belongs to an actor (clocks/vector_clocks.h) and is the n-th of its phases or groups.  A thread has observed the operation's end
+ * when it knows of n: it has waited, or it is ordered after a thread that has waited.  So no order of events is followed, only who knows what:
  *
  *    - whoever touches what an operation writes, or writes what it reads, must know that it is done: else race.async;
  *    - whoever starts an operation must be ordered after the accesses to what it writes and the writes of what it reads: else race.async;
@@ -37,9 +37,9 @@ void machine_operations_begin(machine_block_t *block);
 uint32_t machine_actor_new(machine_block_t *block);
 /* The lanes have observed that the first count phases or groups of an actor are done. */
 void machine_actor_observed(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count);
-/* Whether a thread of the lane knows that so many are. */
+/* Whether the lane's thread knows that so many are done. */
 bool machine_actor_known(const machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count);
-/* The same where what they wrote need not be seen: whether a phase is the next one. */
+/* The same, but the thread need not see what they wrote.  It tells whether a phase is the next one. */
 bool machine_actor_passed(const machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count);
 
 /* The lane starts one at the warp's current instruction; 0: not followed, which reads and writes take too. */
@@ -57,8 +57,8 @@ bool machine_operation_reads(machine_warp_t *warp, uint32_t lane, uint32_t opera
 bool machine_operation_writes(machine_warp_t *warp, uint32_t lane, uint32_t operation, uint32_t offset,
                               uint32_t bytes);
 
-/* The same of pieces of 16 bytes at multiples of 16, as matrix products read them.  name: what tells these pieces from others that operations
- * of the same instruction, actor and group read, if several such operations read the same ones; 0: no others do. */
+/* The same of pieces of 16 bytes at multiples of 16, as matrix products read them.  name: if several operations of the same instruction, actor and
+ * group read the same pieces, a number that tells these pieces from others that they read; 0: no other operation reads them. */
 bool machine_operation_reads_pieces(machine_warp_t *warp, uint32_t lane, uint32_t operation, uint64_t name,
                                     const uint32_t *offsets, uint32_t count);
 /* The same without checks, of bytes that the generic proxy writes: what was checked when the copy began. */

@@ -1,6 +1,6 @@
-/* Powers and logarithms in double precision, written so that 32 lanes vectorise: good to about 1e-14 relative, far below
- * half an ulp of a float, so that rounding the result gives the correctly rounded float but for rare ties.  The manual
- * allows ex2.approx 2 ulp and lg2.approx an absolute 2^-22 (PTX ISA 9.0, 9.7.3).
+/* Powers and logarithms in double precision, written so that 32 lanes vectorise.  The relative error is about 1e-14, far below half an ulp of a
+ * float, so that rounding the result gives the correctly rounded float except near rare ties.  The manual allows ex2.approx 2 ulp and lg2.approx
+ * an absolute 2^-22 (PTX ISA 9.0, 9.7.3).
  *
  * exp2: 2^x = 2^n * e^(f ln 2), |f| <= 1/2, Taylor to the 13th power (remainder below 4e-17).
  * log2: x = 2^e * m, m in [sqrt(1/2), sqrt(2)); log2(m) = 2/ln2 * atanh((m-1)/(m+1)), odd series to the 23rd power. */

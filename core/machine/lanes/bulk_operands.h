@@ -13,7 +13,7 @@ static inline uint64_t bulk_operand(const machine_warp_t *warp, const machine_sl
                            : ((const uint32_t *)(const void *)at)[lane];
 }
 
-/* shared: an address in the window of shared memory, whose high bits say so already where it is a generic one. */
+/* shared: the address is in the window of shared memory; the high bits of a generic address say this already. */
 static inline uint64_t bulk_address(const machine_warp_t *warp, const machine_slot_t *slots, uint32_t lane,
                                     bool shared) {
    const uint64_t sum = bulk_operand(warp, &slots[0], lane) + bulk_operand(warp, &slots[1], lane);

@@ -1,7 +1,7 @@
-/* Loads and stores of 4-byte words (words.h) at generic, global or local addresses.  Global memory that is written keeps 64-bit
- * records of who wrote and read each word (races.h): here those of 32 lanes at once, when what was done before is ordered before
- * them.  Accesses that are not plain (a fault, a conflict, an order that only releases and acquisitions give, a part of a word) are left,
- * untouched, to the code that handles lane by lane and reports them. */
+/* Loads and stores of 4-byte words (words.h) at generic, global or local addresses.  Global memory that is written keeps 64-bit records of who
+ * wrote and read each word (races.h).  This file records the accesses of 32 lanes at once, when all earlier accesses are ordered before them.
+ * Accesses that are not plain (a fault, a conflict, an order that only releases and acquisitions give, a part of a word) are left, untouched, to
+ * the code that handles lane by lane and reports them. */
 #ifndef RKB_MACHINE_LANES_GLOBAL_WORDS_H
 #define RKB_MACHINE_LANES_GLOBAL_WORDS_H
 
@@ -30,14 +30,15 @@ static inline global_order_t order_of(const machine_warp_t *warp) {
 
 #define THREAD_OF(name) ((name)&MANY_THREADS)
 
-/* All ones where what was done under a name comes before what the lane does now, by launches, by barriers or because it did it. */
+/* All ones if the access recorded under a name comes before what the lane does now, by launches, by barriers or because the lane made that access
+ * itself. */
 static inline uint64_t comes_before(const global_order_t *order, uint64_t name, uint64_t me) {
    const bool own = name >= order->block && machine_name_block(name) == machine_name_block(order->block);
    return 0 - (uint64_t)(name < order->first ||
                          (own && (name < order->since || THREAD_OF(name) == THREAD_OF(me))));
 }
 
-/* What the readers of a word are once me has read it, as races.c's join_readers has it where nothing was acquired. */
+/* Returns the record of a word's readers after `me` has read it.  It equals what join_readers in races.c returns where nothing was acquired. */
 static inline uint64_t joined(const global_order_t *order, uint64_t old, uint64_t me) {
    const uint64_t many_blocks = (me & ~MANY_THREADS) | MANY_BLOCKS;
    const bool older = old < order->first, many = THREAD_OF(old) == MANY_BLOCKS,
@@ -62,7 +63,7 @@ static inline void gather_records(uint64_t out[LANES], const uint64_t *records, 
    }
 }
 
-/* Writes the lanes' records; false when a lane then finds another's, because they are at one word. */
+/* Writes the lanes' records; false when a lane then finds another lane's record, because both are at one word. */
 static inline bool scatter_names(uint64_t *records, const words_t *to, uint32_t mask,
                                  const uint64_t after[LANES]) {
    uint64_t different = 0;
@@ -176,7 +177,7 @@ static inline bool read_only_words(const machine_warp_t *warp, const machine_ins
    return !written;
 }
 
-/* Records that the lanes read or write their words; false, and nothing recorded, when the lane by lane way is to look. */
+/* Records that the lanes read or write their words.  False when each lane must be looked at by itself; then nothing was recorded. */
 static inline bool record_global(machine_warp_t *warp, const machine_instruction_t *i,
                                  machine_region_t *region, const words_t *to, uint32_t mask, bool store) {
    const global_order_t order = order_of(warp);
@@ -189,7 +190,7 @@ static inline bool record_global(machine_warp_t *warp, const machine_instruction
    for (uint32_t e = 0; may && e < i->elements; e++)
       may = store
                ? may_write(&order, writers + e, readers + e, to, mask)
-               : read_words(&order, writers + e, readers + e, to, mask); /* to read twice is to read once */
+               : read_words(&order, writers + e, readers + e, to, mask); /* a second read records the same as the first */
    for (uint32_t e = 0; may && store && e < i->elements; e++) /* lanes that meet do so at the first word */
       may = write_names(&order, writers + e, readers + e, to, mask);
    return may;
@@ -230,7 +231,8 @@ static inline bool find_word_offsets(words_t *to, const uint64_t *address, uint3
    return true;
 }
 
-/* Has made what the lanes read or write (machine_meet).  A load of a piece that is there changes nothing, unless it is noted who asks. */
+/* Makes the pieces that the lanes read or write (machine_meet).  A load from a piece that exists changes nothing, unless words that were read
+ * early are noted (`wanted`). */
 static inline void meet_lanes(machine_run_t *run, machine_region_t *region, const words_t *to, uint32_t mask,
                               uint64_t origin, uint32_t bytes, bool store) {
    if (!region->met)
@@ -250,8 +252,9 @@ static inline void meet_lanes(machine_run_t *run, machine_region_t *region, cons
    }
 }
 
-/* Where the lanes' bytes lie in the data of a packed input, once they are met.  An access is aligned, so that it lies in one piece.  False where 32 bits cannot tell a
- * place: the last piece of an input that is larger lies at its end. */
+/* Changes the offsets to the places of the lanes' bytes in the data of a packed input, after it has made their pieces.  An access is aligned, so
+ * that it lies in one piece.  False where a place needs more than 32 bits: the last piece of an input lies at the end of its data, and the input
+ * may be larger. */
 static inline bool place_lanes(machine_run_t *run, machine_region_t *region, words_t *from, uint64_t origin,
                                uint32_t bytes) {
    const uint32_t within = (1u << PIECE_SHIFT) - 1;
@@ -276,7 +279,7 @@ static inline bool place_lanes(machine_run_t *run, machine_region_t *region, wor
    return beyond == 0;
 }
 
-/* Offsets of 32 bits reach all of a region, or of a larger one what lies from *origin on. */
+/* Offsets of 32 bits reach all of a region; in a larger region they reach what lies from *origin on. */
 static inline bool find_in_region(words_t *to, const machine_region_t *region, const uint64_t *address,
                                   uint32_t mask, uint32_t bytes, uint64_t *origin) {
    const uint64_t offset = address[__builtin_ctz(mask)] - region->base, half = UINT64_C(1) << 31;
@@ -289,7 +292,7 @@ static inline bool find_in_region(words_t *to, const machine_region_t *region, c
                                                  left < UINT32_MAX ? left : UINT32_MAX, bytes, 0, 0);
 }
 
-/* Where the words are that find_in_region found; of a packed input at their places. */
+/* Fills in where the words that find_in_region found are kept; those of a packed input are at their places. */
 static inline bool use_region(machine_run_t *run, machine_region_t *region, words_t *to, uint32_t mask,
                               uint64_t origin, uint32_t bytes, bool store) {
    to->taint = &region->taint;
@@ -354,7 +357,7 @@ static inline bool find_generic_shared(machine_warp_t *warp, const machine_instr
    return record_shared(warp, i, to, mask, store);
 }
 
-/* Finds the words and records that they are read or written; false when one of the lanes needs the lane by lane way. */
+/* Finds the words and records that they are read or written; false when each lane must be looked at by itself. */
 static inline bool find_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                               const uint64_t *address, bool store, words_t *to) {
    const uint64_t window = address[__builtin_ctz(mask)] >> WINDOW_SHIFT;
@@ -394,7 +397,8 @@ static inline bool load_narrow_global(machine_warp_t *warp, const machine_instru
    return true;
 }
 
-/* Whether what the lanes store has values, or is left undefined in a region of which the first such store is kept already (machine_undefined_store). */
+/* Whether all values that the lanes store are defined; or whether undefined ones may be stored because the region's first undefined store is kept
+ * already (machine_undefined_store). */
 static inline bool stores_global(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                  const uint64_t *address) {
    if (stores_values(warp, i, mask))
@@ -405,9 +409,9 @@ static inline bool stores_global(machine_warp_t *warp, const machine_instruction
    return region && region->undefined_store;
 }
 
-/* Whether the values that the lanes store to global memory are not needed: the run is one without values, and they depend on inputs, or the run computes none
- * at all (options.stores_alone).  Where one of them decided something later, the run would end (options.no_values).  Then only what is stored is noted: a page of
- * an output costs as much to touch as to compute it. */
+/* Whether the values that the lanes store to global memory are not needed.  This is so if the run has no values (options.no_values) and the values
+ * depend on inputs, or if the run computes no values at all (options.stores_alone).  If such a value decided something later, a run with
+ * options.no_values would end.  Then only the place of the store is noted, because touching a page of an output costs as much as computing it. */
 static inline bool stores_no_values(const machine_warp_t *warp, const machine_instruction_t *i) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
    bool from_inputs = warp->run->options.no_values && warp->taint;
@@ -427,7 +431,7 @@ static inline bool store_words(machine_warp_t *warp, const machine_instruction_t
    return true;
 }
 
-/* Parts of one or two bytes, where nobody asks who wrote them before. */
+/* Stores parts of one or two bytes, in a run that does not record who wrote them before. */
 static inline bool store_narrow_parts(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                       const uint64_t *address) {
    machine_run_t *run = warp->run;

@@ -1,5 +1,5 @@
-/* Half and bfloat16 as bits: to float exactly, from double in any rounding.  Written out rather than left to the
- * processor, so that every machine gives the same bits. */
+/* Half and bfloat16 as bits: to float exactly, from double in any rounding.  The conversions are written out and not left to the processor, so
+ * that every host gives the same bits. */
 #ifndef RKB_MACHINE_LANES_HALF_H
 #define RKB_MACHINE_LANES_HALF_H
 

@@ -1,5 +1,6 @@
-/* The direction in which this thread's floating-point operations round, for instructions that name one.  Whoever changes it puts it back to nearest.  Where
- * operations of the C library may ask for the mode, fesetround sets it; with FMA instructions no such function is called, so only the vector unit's mode is set. */
+/* The direction in which this thread's floating-point operations round, for instructions that name one.  Whoever changes it puts it back to
+ * nearest.  If functions of the C library may read the mode, fesetround sets it.  With FMA instructions no such function is called, so only the
+ * vector unit's mode is set. */
 #ifndef RKB_MACHINE_LANES_ROUNDING_MODE_H
 #define RKB_MACHINE_LANES_ROUNDING_MODE_H
 

@@ -1,7 +1,7 @@
-/* The packed records of who read and wrote shared memory (state/packed_records.h), of eight or four granules at a time where they lie one after the other:
- * of lanes at consecutive places, or of one lane that moves several granules.  Every function returns false at a conflict, which the code
- * that handles lane by lane then reports.  Accesses that were recorded before the conflict stay recorded, because recording them again
- * changes nothing.  On the machine's thread. */
+/* Reads and updates the packed records of who read and wrote shared memory (state/packed_records.h).  It handles eight or four granules at a time
+ * that lie one after the other: those of lanes at consecutive places, or of one lane that moves several granules.  Every function returns false at
+ * a conflict; the code that handles each lane by itself then reports the conflict.  Accesses that were recorded before the conflict stay recorded,
+ * because recording them again changes nothing.  On the machine's thread. */
 #ifndef RKB_MACHINE_LANES_SHARED_RECORDS_H
 #define RKB_MACHINE_LANES_SHARED_RECORDS_H
 
@@ -9,7 +9,7 @@
 
 #define GROUP_MASK ((1u << GROUP) - 1) /* all lanes of a group */
 
-/* Records of an earlier epoch are as good as none. */
+/* Replaces records of an earlier epoch, which no longer count, by empty ones. */
 static inline group_t fresh_group(const group_t *records, uint32_t epoch) {
    const group_t record = *records, fresh = (group_t)((record & ~group_of((1u << EPOCH_SHIFT) - 1)) == epoch);
    return (record & fresh) | (epoch & ~fresh);

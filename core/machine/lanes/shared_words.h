@@ -72,8 +72,8 @@ static inline bool find_shared_words(machine_warp_t *warp, const machine_instruc
 
 /* Who read and who wrote --------------------------------------------------------------------------------------- */
 
-/* Any words, several lanes at one word among them: what every lane would write is computed from what was there before, and a
- * lane that then finds another's was not alone. */
+/* For words in any places; several lanes may be at one word.  Each lane's new record is computed from the record that was there before.  A lane
+ * that then finds another lane's record was not alone at its word. */
 static inline group_t lanes_of(uint32_t mask, int g) {
    const group_t step = {0, 1, 2, 3, 4, 5, 6, 7};
    return (group_t)((mask >> GROUP * g >> step & 1) != 0);
@@ -276,7 +276,7 @@ static inline __attribute__((always_inline)) void put_narrow_groups(const uint32
    }
 }
 
-/* Notes that all parts of the lanes are stored, where nobody asks for what they hold. */
+/* Notes that all parts of the lanes are stored, where their values are not needed. */
 static inline void note_narrow(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                const words_t *to) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
@@ -312,7 +312,7 @@ static inline void put_narrow(machine_warp_t *warp, const machine_instruction_t 
    }
 }
 
-/* Whether what the lanes store may be stored here: it has values, or what has none is left so. */
+/* Whether the lanes' values may be stored here: all are defined, or undefined values may be stored. */
 static inline bool stores_shared(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
    const bool values = stores_values(warp, i, mask);
    warp->run->undefinings += !values;
@@ -349,7 +349,8 @@ static inline __attribute__((always_inline)) bool take_narrow_group(uint32_t val
    return true;
 }
 
-/* What the lanes of a part load, so many bytes from their places; which of them load something defined.  alone: the part is all that a lane loads. */
+/* Loads one part of each lane, `at` bytes from the lane's place; returns the lanes whose part is defined.  alone: the part is all that a lane
+ * loads. */
 static inline __attribute__((always_inline)) uint32_t take_narrow_part(uint32_t *value, uint32_t mask,
                                                                        uint32_t bytes, bool is_signed,
                                                                        bool alone, uint32_t at,
@@ -403,7 +404,7 @@ static inline bool load_narrow(machine_warp_t *warp, const machine_instruction_t
    return true;
 }
 
-/* Plain moves of a warp; false, and nothing is moved, when the lane by lane way has to look. */
+/* Plain moves of a warp.  False when each lane must be looked at by itself; then nothing was moved. */
 static inline bool load_shared(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
    words_t from;
    if (!moves_words(warp, i))

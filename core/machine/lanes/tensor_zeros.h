@@ -1,5 +1,5 @@
-/* Factors of mma that are zeros (tensor_multiply.c), as beyond the edges of a matrix: in small shapes they are most (as warpgroup_zeros.h has it for
- * wgmma).  Products with them need not be made.  On the machine's thread. */
+/* Factors of mma that are zeros (tensor_multiply.c), such as those beyond the edges of a matrix.  In small shapes most factors are zeros.
+ * Products with them need not be made.  warpgroup_zeros.h does the same for wgmma.  On the machine's thread. */
 #ifndef RKB_MACHINE_LANES_TENSOR_ZEROS_H
 #define RKB_MACHINE_LANES_TENSOR_ZEROS_H
 
@@ -21,8 +21,8 @@ static inline void look_at_halves(const machine_tensor_product_t *p, const machi
    *finite = !large;
 }
 
-/* Whether the instruction multiplies zeros by finite numbers, as beyond the edges of a matrix.  Only of halves: doubles beside other zeros may be other
- * numbers. */
+/* Whether the instruction multiplies zeros by finite numbers, as it does beyond the edges of a matrix.  Only halves are looked at: in other types,
+ * the double beside a zero may be another number. */
 static inline bool multiplies_zeros(const machine_tensor_product_t *p) {
    const machine_tensor_t *tensor = p->tensor;
    const uint32_t type = tensor->type[TENSOR_A];

@@ -14,7 +14,7 @@ typedef struct product { /* being executed */
    bool adds;
    operand_pieces_t *a, *b;
    operand_pieces_t of_rank[2]; /* in a cluster: among the bytes of all its blocks */
-   /* The warp's rows of a and the columns of b that hold values, a bit each: nothing asks for what comes of the others. */
+   /* The warp's rows of a and the columns of b that hold values, a bit each.  The results of the other rows and columns are undefined. */
    uint32_t rows, columns[WARPGROUP_MOST_COLUMNS / 32];
 } product_t;
 
@@ -37,7 +37,7 @@ static inline uint32_t defined_rows(const product_t *p) {
    return rows;
 }
 
-/* The lanes that hold eight rows, of which some are set: four lanes have one. */
+/* The lanes that hold those of eight rows whose bits are set; four lanes hold a row. */
 static inline uint32_t lanes_of_rows(uint32_t rows) {
    uint32_t lanes = 0;
    for (uint32_t g = 0; g < 8; g++)
@@ -45,12 +45,13 @@ static inline uint32_t lanes_of_rows(uint32_t rows) {
    return lanes;
 }
 
-/* The lanes that hold four columns, each the second one after the one before, of which some are set. */
+/* The lanes that hold those of the columns 0, 2, 4 and 6 whose bits are set. */
 static inline uint32_t lanes_of_columns(uint32_t columns) {
    return ((columns & 1) | (columns >> 1 & 2) | (columns >> 2 & 4) | (columns >> 3 & 8)) * 0x11111111u;
 }
 
-/* Whether nothing will ask for the numbers: they are the same to whoever reads them, as of blocks whose factors other blocks would have made. */
+/* Whether none of the results is defined, so that the numbers need not be computed.  This happens in a block whose factors come from blocks that
+ * are not executed. */
 static inline bool none_defined(const product_t *p) {
    const uint32_t *together = p->warp->defined + p->form->least;
    uint32_t defined = 0;

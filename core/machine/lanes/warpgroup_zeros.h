@@ -1,5 +1,5 @@
-/* Factors of a warp's share of wgmma.mma_async that are zeros (warpgroup_sums.h): rows and columns that a tile has past the ends of a matrix are, and in
- * small shapes they are most.  Products with them need not be made.  Pure functions; any thread. */
+/* Factors of a warp's share of wgmma.mma_async that are zeros (warpgroup_sums.h): rows and columns of a tile past the ends of a matrix are zeros,
+ * and in small shapes most factors are.  Products with them need not be made.  Pure functions; any thread. */
 #ifndef RKB_MACHINE_LANES_WARPGROUP_ZEROS_H
 #define RKB_MACHINE_LANES_WARPGROUP_ZEROS_H
 

@@ -217,7 +217,7 @@ static inline bool stores_values(const machine_warp_t *warp, const machine_instr
    return (mask & undefined) == 0;
 }
 
-/* Whether a value that is undefined may be stored like others: nobody keeps doubles, and no reader or writer is recorded by its value. */
+/* Whether an undefined value may be stored like others: the run keeps no doubles, and it looks for no races, so it does not compare stored values. */
 static inline bool leaves_undefined(const machine_warp_t *warp) {
    return !warp->shadow && !warp->run->races;
 }

@@ -8,8 +8,8 @@
 
 typedef struct machine_run machine_run_t;
 
-/* Multiply-adds of matrix instructions that a run has for their thread-instructions alone, about as many as blocks of fast kernels take; and how
- * many of the others are as much work as one thread-instruction (docs/decisions/work.md). */
+/* The first multiply-adds of matrix instructions in a run count no work beyond their thread-instructions: MACHINE_FREE_PRODUCTS of them, about as
+ * many as blocks of fast kernels make.  Of the others, MACHINE_PRODUCTS_OF_WORK count as one thread-instruction (docs/decisions/work.md). */
 #define MACHINE_FREE_PRODUCTS (UINT64_C(1) << 28)
 #define MACHINE_PRODUCTS_OF_WORK 8u
 
