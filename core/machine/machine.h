@@ -236,10 +236,10 @@ void rkb_machine_close(rkb_machine_t *machine);
  * in the first run; later runs find what the kernels left there, and also the definedness of scratch without
  * a fill.  A false return never means that the kernel is wrong: look at the report. */
 int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers, rkb_error_t *err);
-/* Does what rkb_machine_run does, on the first set, and on the others where they need no execution of their own.  Launches whose control and
- * addresses no input reaches are executed and checked on the first set, and the other sets repeat its operations on their values.  The other
- * launches are executed on every set.  Nothing passes from set to set.  *followed: the other sets hold what runs of their own would have left, in
- * which nothing would have been found.  Where it is false, the first set's run counts alone. */
+/* Executes the plan on the first set as rkb_machine_run does, and gives the other sets what runs of their own would leave there.  Launches whose
+ * control and addresses no input reaches are executed and checked on the first set, and the other sets repeat its operations on their values.  The
+ * other launches are executed on every set.  Nothing passes from set to set.  *followed: the other sets hold what runs of their own would have
+ * left, in which nothing would have been found.  Where it is false, the first set's run counts alone. */
 int rkb_machine_run_together(rkb_machine_t *machine, const rkb_machine_buffer_t *const *sets, uint32_t count,
                              bool *followed, rkb_error_t *err);
 /* Makes rkb_machine_shadow return the values of one of the sets that were executed jointly; returns that set's thread-instructions, and in *work

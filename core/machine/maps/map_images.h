@@ -1,6 +1,6 @@
 /* The 128 bytes of a tensor map.  Only the driver knows their content; here they hold a record of the
- * machine's, which kernels copy and change with tensormap.replace (PTX ISA 9.0, 9.7.9.26).  Pure but for
- * findings; on the machine's thread. */
+ * machine's, which kernels copy and change with tensormap.replace (PTX ISA 9.0, 9.7.9.26).  Its functions only make findings and have no other
+ * effect; on the machine's thread. */
 #ifndef RKB_MACHINE_MAPS_MAP_IMAGES_H
 #define RKB_MACHINE_MAPS_MAP_IMAGES_H
 
@@ -29,8 +29,8 @@ bool machine_is_map_image(const machine_run_t *run, const uint8_t bytes[RKB_MAP_
 /* Changes a field; order: which dimension, for fields that have several.  False: the field has no such value. */
 bool machine_map_replace(machine_map_image_t *image, enum machine_map_field field, uint64_t order,
                          uint64_t value);
-/* Returns the map of an image: the plan's own where nothing was changed, else room, filled.  NULL after a
- * finding: no map can have these values. */
+/* Returns the map of an image: the plan's own map where nothing was changed; otherwise it fills `room` and returns that.  NULL after a finding: no
+ * map can have these values. */
 const rkb_plan_map_t *machine_map_of_image(machine_warp_t *warp, uint32_t lane,
                                            const uint8_t bytes[RKB_MAP_BYTES], rkb_plan_map_t *room);
 

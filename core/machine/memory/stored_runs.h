@@ -6,7 +6,7 @@
 
 /* After a block, with options.stored_runs: what it stored, by buffer and offset.  False: no memory. */
 bool machine_stored_runs_keep(machine_run_t *run, const struct machine_stored_bytes *sorted, uint32_t count);
-/* Before a launch whose blocks have so many places, and at the end of a run. */
+/* Call it before a launch whose blocks have so many places, and at the end of a run. */
 bool machine_stored_runs_begin(machine_run_t *run, uint32_t launch, uint32_t places);
 void machine_stored_runs_free(machine_run_t *run);
 

@@ -53,7 +53,7 @@ typedef struct ptx_variable {
    uint32_t space; /* enum ptx_space: global, shared, const, local or param */
    uint32_t type;
    uint32_t alignment;
-   uint64_t bytes; /* 0: an extern array, whose size the launch gives */
+   uint64_t bytes; /* 0: an extern array, whose size the launch sets */
    /* in its space: the shared window, a constant bank, a thread's frame, the parameter space */
    uint64_t offset;
    uint32_t function; /* the function that owns it, or PTX_NONE at module scope */

@@ -1,4 +1,4 @@
-/* Records of who read and wrote what, and the order of accesses (races.c, synchronisation.c; clocks/).
+/* Records of which threads read and wrote which bytes, and the order of accesses (races.c, synchronisation.c; clocks/).
  *
  * Shared memory: one record for each granule (state/packed_records.h).
  *
@@ -12,9 +12,8 @@
 #include "machine/clocks/clocks.h"
 #include "machine/state/packed_records.h"
 
-/* Slow paths: check and record an access of one lane to bytes at offset.  value: the bytes that a store
- * writes, by which a store of the same value is told; NULL for loads.  Atomic accesses do not race with each
- * other. */
+/* Slow paths: check and record an access of one lane to bytes at offset.  value: the bytes that a store writes, which show whether it stores the
+ * value that is already there; NULL for loads.  Atomic accesses do not race with each other. */
 void machine_shared_access(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                            const void *value, bool store, bool atomic);
 /* Records what a copy of the lane writes, where no other copy is in flight. */
@@ -28,21 +27,20 @@ void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t
 void machine_global_record(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                            uint32_t bytes, const void *value, bool store, bool atomic);
 
-/* Records the read of a lane's bulk or tensor copy.  followed: machine_copy_sources_t keeps it.  Then those who know of its end are ordered
- * after it, and not those who are ordered after its start. */
+/* Records the read of a lane's bulk or tensor copy.  followed: machine_copy_sources_t keeps the read.  Then only threads that know of the copy's
+ * end are ordered after the read; an order after the copy's start does not suffice. */
 void machine_global_copied(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                            uint32_t bytes, bool followed);
 void machine_global_record_copied(machine_warp_t *warp, uint32_t lane, machine_region_t *region,
                                   uint64_t offset, uint32_t bytes);
-/* copied_reads.c.  The lane releases: copies of its block that may still read for all that it knows read on, so that the
- * release does not cover them. */
+/* copied_reads.c.  The lane releases.  If the lane does not know that a copy of its block has ended, the copy's record then says that it reads
+ * now, so that the release does not cover the copy. */
 void machine_global_copies_read_on(machine_warp_t *warp, uint32_t lane);
 
 /* warp_shared_records.c: with clocks, plain reads or writes of all lanes of a warp at once.  Whether accesses of the
  * block may be recorded a warp at a time. */
 bool machine_shared_rows(const machine_block_t *block);
-/* Each lane of mask reads or writes so many bytes; one: all lanes the same bytes.  False when the slow path
- * has to look at lane by lane. */
+/* Each lane of mask reads or writes so many bytes; one: all lanes the same bytes.  False when the slow path has to look at each lane. */
 bool machine_shared_record_row(machine_warp_t *warp, const uint32_t *offset, uint32_t mask, uint32_t bytes,
                                bool one, bool store);
 /* Before the first block: clears every record of shared memory. */
@@ -82,7 +80,7 @@ void machine_sync_fence(machine_warp_t *warp, uint32_t lanes);
 void machine_sync_barrier(machine_block_t *block);
 void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address, bool fenced);
 void machine_sync_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address);
-/* Whether the access recorded under name is ordered before what this lane does now. */
+/* Whether the access recorded under `name` is ordered before what this lane does now. */
 bool machine_sync_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name);
 void machine_sync_free(machine_run_t *run);
 

@@ -8,7 +8,7 @@
 
 struct machine_run;
 
-/* Called after a block: `passed` has each basic block's count before it, and receives its count now. */
+/* Called after a block: `passed` has the count of each basic block from before this block, and receives the present counts. */
 void machine_partial_path(struct machine_run *run, uint32_t basic_blocks, uint64_t *passed);
 
 /* For a run that fetched: a number for the path of a block, equal for equal paths; place: the block's number

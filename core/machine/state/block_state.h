@@ -53,8 +53,7 @@ typedef struct machine_warp {
    /* Waits for cp.async, in units of 1 / COPY_WAIT.  A wait that leaves n groups under way counts as a share
     * only, because the groups hide the rest of its time. */
    uint64_t copy_waits;
-   /* Number of atomic, volatile and acquiring accesses, which are what a lane makes that waits for another
-    * lane. */
+   /* Number of atomic, volatile and acquiring accesses.  A lane that waits for another lane makes such accesses. */
    uint64_t strong;
    uint32_t fence_time[LANES], fence_barrier[LANES]; /* synchronisation.c */
 } machine_warp_t;

@@ -1,6 +1,6 @@
 /* Decisions of the executed blocks of a launch: which outcomes their conditions had, and how many turns their loops took.  A machine notes
- * it if its options ask for it.  So two launches of one kernel can be compared: what a large launch does that no smaller one did.  The
- * machine's thread. */
+ * decisions if its options ask for them.  With them, two launches of one kernel can be compared: what does a large launch do that no smaller
+ * launch did?  The machine's thread. */
 #ifndef RKB_MACHINE_STATE_DECISIONS_H
 #define RKB_MACHINE_STATE_DECISIONS_H
 
@@ -21,8 +21,7 @@ struct machine_warp;
 typedef struct rkb_machine_decisions {
    uint8_t *outcomes; /* RKB_MACHINE_TRUE, RKB_MACHINE_FALSE; other bits mean nothing here */
    uint32_t *
-      /* For the first instruction of a basic block: how often a warp came back to it at most, after it had
-       * come from outside. */
+      /* For the first instruction of a basic block: the most times that a warp came back to the block after it had come from outside. */
       turns;
    uint32_t *lines; /* lines of the source, or of the PTX */
    uint32_t count;

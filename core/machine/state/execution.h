@@ -25,7 +25,7 @@ typedef struct machine_bypass {
    bool went_round;
 } machine_bypass_t;
 
-/* The other side of a race, which records of races name without its line (clocks/second_access.h). */
+/* The other side of a race.  Race records name its thread but not its line (clocks/second_access.h). */
 typedef struct machine_other_side {
    bool wanted; /* the run was rejected for such a race, and the line is not known */
    bool global; /* the bytes are addresses; else offsets in the shared memory of the block */
@@ -129,7 +129,7 @@ struct rkb_machine {
    machine_run_t run;
 };
 
-/* Whether the caller asks for no value that comes of inputs with this taint (options.no_values). */
+/* Whether the caller needs no value that depends on inputs with this taint (options.no_values). */
 static inline bool machine_unasked(const machine_run_t *run, uint64_t taint) {
    return run->options.no_values && (taint & ~run->options.valued);
 }
@@ -153,8 +153,7 @@ bool machine_account(machine_run_t *run, size_t kept, size_t asked);
 
 /* execution_order.c: the number, of `total` blocks or warps, of the one that is n-th in this run's order. */
 uint64_t machine_in_order(const machine_run_t *run, uint64_t n, uint64_t total);
-/* execute_warp.c: reports that the kernel does not end, or that it waits for a block that cannot run beside
- * it here; stops the run. */
+/* execute_warp.c: reports that the kernel does not end, or that it waits for a block that cannot run at the same time here; stops the run. */
 void machine_stop_hang(machine_warp_t *warp);
 /* resident_blocks.c: executes all blocks of a launch side by side, at each time as many as the target
  * holds. */
@@ -163,8 +162,7 @@ void machine_residents_run(machine_launch_t *launch);
 void machine_note_polled(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes);
 /* execute_block.c: the parts of a block's execution. */
 void machine_block_start(machine_launch_t *launch, uint64_t linear);
-/* Gives each warp that can run a turn and releases barriers; true when the block ended, or when nothing more
- * can be said of it. */
+/* Gives a turn to each warp that can run, and releases barriers; true when the block ended, or when it cannot be executed any further. */
 bool machine_block_turn(machine_block_t *block);
 void machine_block_end(machine_block_t *block);
 
@@ -185,24 +183,23 @@ void machine_thread_index(const machine_block_t *block, uint32_t thread, uint32_
 void machine_block_index(const machine_launch_t *launch, uint64_t serial, uint32_t thread, uint32_t out[3]);
 /* Names a thread of the block as the other side of a finding; the finding may be NULL. */
 void machine_find_other(rkb_machine_finding_t *finding, const machine_block_t *block, uint32_t thread);
-/* Says of a wait without end that only threads of the block, or of its cluster, could bring what is waited for, and that all of them wait or have
- * ended; the finding may be NULL. */
+/* Adds to the finding of a wait without end: only threads of the block, or of its cluster, could end the wait, and all of them wait or have ended.
+ * The finding may be NULL. */
 void machine_find_within_block(rkb_machine_finding_t *finding);
 /* The same with the instruction that it executed, and with what is known of the order of the two, as static text. */
 void machine_find_other_at(rkb_machine_finding_t *finding, const machine_block_t *block, uint32_t thread,
                            uint32_t pc, const char *order);
-/* For a finding that has one side alone, or whose other side executed nothing: why.  Static text. */
+/* For a finding that has no second side, or whose other side executed nothing: adds the reason.  Static text. */
 void machine_find_alone(rkb_machine_finding_t *finding, const char *why);
 /* The last instruction of the basic block in which a thread ended. */
 uint32_t machine_end_of_thread(const machine_block_t *block, uint32_t thread);
 
 /* The source line that an instruction comes from; without one, its line in the PTX. */
 uint32_t machine_source_line(const machine_program_t *program, uint32_t pc);
-/* The place of the statement in that line of the PTX: its line of the source too where the PTX says it. */
+/* The place of the statement in that line of the PTX, with the line of the source where the PTX names it. */
 void machine_name_line(const ptx_module_t *module, uint32_t ptx_line, rkb_machine_finding_t *finding);
 
-/* regions.c: gives the workspace of cooperative launches the contents that a launch finds; its address, 0
- * where no kernel asks for it. */
+/* regions.c: gives the workspace of cooperative launches the contents that a launch finds.  Returns its address; 0 where no kernel asks for it. */
 void machine_workspace_renew(machine_run_t *run);
 uint64_t machine_workspace_address(const machine_run_t *run);
 
@@ -252,13 +249,12 @@ void machine_regions_free(machine_run_t *run);
 bool machine_has_sparse(const machine_run_t *run); /* whether any variable is sparse */
 /* Makes a region's race records.  Without memory it makes none, stops the run and returns false. */
 bool machine_global_records(machine_run_t *run, machine_region_t *region);
-/* Zeros for a region's records.  They count against the budget here, or for a sparse region when its pages
- * are met.  NULL stops the run. */
+/* Returns zeros for a region's records.  They count against the budget here; those of a sparse region count when its pages are met.  If it returns
+ * NULL, it has stopped the run. */
 void *machine_records(machine_run_t *run, const machine_region_t *region, uint64_t bytes);
 void machine_drop_records(machine_run_t *run); /* drops all race records */
 /* Before a launch: gives back the pages of large race records of buffers that the launch does not take.  Accesses of an earlier launch
- * cannot race with a later launch.  Records of a buffer that the launch takes keep their pages, because it would only ask for them
- * again. */
+ * cannot race with a later launch.  Records of a buffer that the launch takes keep their pages, because the launch would ask for them again. */
 void machine_forget_records(machine_run_t *run, const rkb_plan_launch_t *next);
 bool machine_begin_buffers(machine_run_t *run, const rkb_machine_buffer_t *buffers);
 bool machine_copy_constants(machine_run_t *run); /* copies the plan's constants; false after a finding */
@@ -282,10 +278,10 @@ bool machine_partial_lay_out(machine_run_t *run); /* false without memory */
 void machine_partial_free(machine_run_t *run);
 void machine_partial_begin(machine_launch_t *launch, uint64_t count, bool whole);
 void machine_partial_end(machine_launch_t *launch, bool whole);
-/* After a block: takes up what it stored.  If the block stopped because it needed a value that a block which
- * was not executed writes, forgets what it stored and lets the run go on with the next block. */
+/* After a block: takes up what it stored.  If the block stopped because it needed a value that an unexecuted block writes, forgets what the block
+ * stored and lets the run go on with the next block. */
 void machine_partial_block(machine_run_t *run);
-/* Note that a block stored bytes, and which of the bytes it read are not final. */
+/* These note that a block stored bytes, and which of the bytes that it read are not final. */
 void machine_partial_store(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes);
 void machine_partial_read(machine_region_t *region, uint64_t offset, uint64_t bytes);
 /* execute_launch.c: executes a launch; true when it ran to its end. */

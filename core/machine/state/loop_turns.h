@@ -1,6 +1,6 @@
-/* How many turns the loops took in which threads synchronise or copies are under way.  A ring of buffers in shared memory is filled anew only when its
- * loop has more turns than the ring has buffers, so a race between a buffer's readers and what fills it next shows only in loops with more turns than buffers.  A machine
- * counts turns if its options ask for it, in runs that look for races.  The machine's thread. */
+/* How many turns the loops took in which threads synchronise or copies are under way.  If a loop fills a ring of buffers in shared memory, it
+ * fills a buffer a second time only when it makes more turns than the ring has buffers.  Only then can a race show between the readers of a buffer
+ * and the next write to it.  A machine counts turns if its options ask for it, in runs that look for races.  The machine's thread. */
 #ifndef RKB_MACHINE_STATE_LOOP_TURNS_H
 #define RKB_MACHINE_STATE_LOOP_TURNS_H
 
@@ -10,12 +10,12 @@ struct machine_launch;
 struct machine_run;
 struct machine_warp;
 
-/* A loop that holds no other one of these.  Loops of a kernel have the same numbers in every machine on its module. */
+/* A loop that contains no other such loop.  Loops of a kernel have the same numbers in every machine on its module. */
 typedef struct rkb_machine_loop {
    uint32_t block; /* basic block where it begins */
-   uint32_t turns; /* of a warp, at most, each time that it came to the loop from outside; 0: none came */
+   uint32_t turns; /* the most turns that a warp made after it came to the loop from outside; 0: no warp came */
    bool
-      ahead; /* copies or products go on beside its threads, or some threads go ahead of others: it may fill a ring of several buffers */
+      ahead; /* copies or products run beside its threads, or some threads run ahead of others, so that it may fill a ring of several buffers */
 } rkb_machine_loop_t;
 
 /* The loops of a launch in the machine's runs; *count 0: there are none, or they were not counted.  Valid until the machine is closed. */

@@ -11,11 +11,11 @@
 
 typedef struct machine_run machine_run_t;
 
-/* Addresses.  A buffer's base is the origin plus place << 36, plus a multiple of its alignment below 2^34: an odd one in half of all
- * environments and in the plainest one, so that a kernel that needs more than was promised is found.  So a shift finds the buffer of an
- * address, and an index error of less than 16 GiB reaches no other buffer.  The environment
- * (environment.h) decides where the origin and the generic windows of shared, local and parameter memory lie, and which buffer has which place.
- * Inside the machine an address in a window is WINDOW << 56 plus an offset. */
+/* Addresses.  A buffer's base is the origin plus place << 36, plus a multiple of its alignment below 2^34.  In half of all environments and in the
+ * plainest one it is an odd multiple, so that a kernel is found that needs more alignment than was promised.  So a shift finds the buffer of an
+ * address, and an index error of less than 16 GiB reaches no other buffer.  The environment (environment.h) decides where the origin and the
+ * generic windows of shared, local and parameter memory lie, and which buffer has which place.  Inside the machine an address in a window is
+ * WINDOW << 56 plus an offset. */
 #define REGION_SHIFT 36
 #define WINDOW_SHIFT 56
 #define WINDOW_SHARED 1ull
@@ -58,7 +58,7 @@ typedef struct machine_region {
     * needed. */
    uint32_t *read_only_path;
    uint32_t read_only_launch; /* the last launch that read through it */
-   uint32_t asked_from;       /* the first run of asked that the last row of a tile came to */
+   uint32_t asked_from;       /* the first run of `asked` that the last row of a tile reached */
    double *shadow;            /* one for each 4 bytes; NULL until needed */
    uint64_t taint;            /* of all its bytes together */
    uint32_t undefined_store;  /* 1 + index of the finding kept for the first undefined store */
@@ -108,7 +108,7 @@ void machine_dense(void *memory, uint64_t bytes);
 static inline bool machine_is_met(const machine_region_t *region, uint64_t piece) {
    return region->met[piece >> 3] >> (piece & 7) & 1;
 }
-/* Whether the bytes, which need not lie in one piece, are known to hold no value, without a look at each. */
+/* Whether the bytes are known to hold no value, without a look at each of them.  They need not lie in one piece. */
 static inline bool machine_is_blank(const machine_region_t *region, uint64_t offset, uint64_t bytes) {
    return region->blank && !machine_is_met(region, offset >> PIECE_SHIFT) &&
           !machine_is_met(region, (offset + bytes - 1) >> PIECE_SHIFT) && bytes <= 1u << PIECE_SHIFT;
