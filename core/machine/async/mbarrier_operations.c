@@ -21,7 +21,7 @@ static machine_mbarrier_t *find(machine_warp_t *warp, uint32_t lane, uint32_t of
    return machine_mbarrier_usable(warp, lane, mbarrier, offset, false, what) ? mbarrier : NULL;
 }
 
-/* Another thread may still use an object that the lane is about to end. */
+/* Reports that another thread may still use an object that the lane is about to end. */
 static void report_user(machine_warp_t *warp, uint32_t lane, const machine_mbarrier_t *mbarrier,
                         uint32_t user, const char *what) {
    const machine_block_t *block = warp->block;
@@ -38,7 +38,7 @@ static void report_user(machine_warp_t *warp, uint32_t lane, const machine_mbarr
       "the other used it first this time; nothing orders that before this");
 }
 
-/* Copies, or arrivals of the last phase, may still come to it. */
+/* Reports that copies, or arrivals of the last phase, may still reach the object. */
 static void report_incomplete(machine_warp_t *warp, uint32_t lane, const machine_mbarrier_t *mbarrier,
                               const char *what) {
    const machine_block_t *block = warp->block;

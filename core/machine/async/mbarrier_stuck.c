@@ -14,7 +14,7 @@ typedef struct await {
    uint32_t awaited; /* how many phases must be complete */
 } await_t;
 
-/* How sure it is that the chain ends at an mbarrier, from not at all on. */
+/* How sure it is that the chain ends at an mbarrier; the first value means not at all. */
 enum { WAITS_FOR_ANOTHER, NOBODY_CAME, SOME_ARE_MISSING, BYTES_ARE_MISSING };
 
 /* Where a thread is that has not arrived.  pc: PTX_NONE if it has ended, or if no place is known. */
@@ -68,8 +68,8 @@ static whereabouts_t find_thread(machine_block_t *block, uint32_t thread) {
    return where;
 }
 
-/* A thread that arrived in the phase before and has not arrived in this one.  One that waits elsewhere comes before the others, because the chain
- * goes on there; then one that has ended. */
+/* Returns a thread that arrived in the phase before and has not arrived in this one.  It prefers a thread that waits elsewhere, because the chain
+ * goes on there, and then a thread that has ended. */
 static whereabouts_t find_absent(machine_block_t *block, const machine_mbarrier_t *mbarrier) {
    whereabouts_t found = {.thread = PTX_NONE, .pc = PTX_NONE};
    for (uint32_t t = 0; t < block->threads; t++) {
@@ -137,7 +137,8 @@ static void describe_others(const await_t *waits, uint32_t count, const await_t 
    }
 }
 
-/* The other side of such a wait: a thread that does not come, or who announced the bytes, or who said how many come. */
+/* Names the other side of such a wait: a thread that does not arrive, or the thread that announced the bytes, or the thread that initialised the
+ * object with the number of arrivals. */
 static void name_other(rkb_machine_finding_t *finding, const machine_block_t *block,
                        const machine_mbarrier_t *mbarrier, const whereabouts_t *absent) {
    if (absent->thread != PTX_NONE && absent->pc != PTX_NONE)

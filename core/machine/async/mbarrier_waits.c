@@ -20,8 +20,7 @@ static bool waits_by_parity(const machine_instruction_t *i) {
    return i->operation == MBARRIER_TEST_PARITY || i->operation == MBARRIER_TRY_PARITY;
 }
 
-/* Finds what a lane waits for.  A wait by parity is for the phase that is not complete if that has this
- * parity, else for the one before. */
+/* Finds what a lane waits for.  A wait by parity waits for the incomplete phase if that phase has this parity, otherwise for the phase before it. */
 static bool awaited_by(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, group_t *group) {
    const machine_mbarrier_t *mbarrier = group->mbarrier;
    if (waits_by_parity(i)) {
@@ -79,8 +78,7 @@ bool machine_mbarrier_awaited(machine_warp_t *warp, const machine_instruction_t 
    return true;
 }
 
-/* Whether the lanes must get one more answer that their phase is not complete, because they do not know that
- * it is. */
+/* Whether the lanes' test must fail once more, because they do not know that their phase is complete. */
 static bool fails_once(const machine_warp_t *warp, const group_t *group) {
    bool fails = false;
    for (uint32_t left = group->lanes; left; left &= left - 1) {
@@ -95,8 +93,8 @@ static bool fails_once(const machine_warp_t *warp, const group_t *group) {
    return fails;
 }
 
-/* Whether a wait by parity is for the right phase.  It is not, where it could have passed two phases earlier:
- * nothing told the thread about the phase between. */
+/* Whether a wait by parity can only be for the right phase.  If nothing told the thread that the phase before is complete, the wait could also
+ * have passed two phases earlier, and there is a finding. */
 static bool right_phase(machine_warp_t *warp, const machine_instruction_t *i, const group_t *group) {
    const machine_mbarrier_t *mbarrier = group->mbarrier;
    for (uint32_t left = waits_by_parity(i) && group->awaited > mbarrier->first + 1 ? group->lanes : 0; left;
@@ -186,7 +184,7 @@ static bool any_stalled(const machine_block_t *block) {
    return false;
 }
 
-/* Lanes of the warp of a stalled fragment that wait for it to come to them. */
+/* Lets lanes run that wait for a stalled fragment of their warp to reach them.  Returns whether any can run. */
 static bool let_others_pass(machine_block_t *block) {
    bool any = false;
    block->overtakes = true;

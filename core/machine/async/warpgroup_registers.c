@@ -26,7 +26,7 @@ void machine_warpgroup_registers(machine_warp_t *warp, uint32_t count, bool more
    member->registers_pc = warp->pc;
 }
 
-/* A lane's registers that a warp has, or had when it ended. */
+/* How many registers a lane of a warp has, or had when the warp ended. */
 static uint32_t registers_of(const member_t *member, uint32_t each) {
    return member->registers ? member->registers : each;
 }
@@ -58,8 +58,8 @@ static void name_holder(machine_block_t *block, rkb_machine_finding_t *finding, 
    }
 }
 
-/* Registers of a block's warps together, from the first one on: the block got so many a thread for each when it began, and what one
- * warpgroup gives back another may have.  Without a number of the kernel's own the most that a block of its size can have. */
+/* Adds up the registers of a block's warps, from the first one on.  The block got `each` registers a thread when it began, and a warpgroup may
+ * take what another gives back.  If the kernel states no number, `each` is the most that a block of its size can have. */
 void machine_warpgroup_registers_end(machine_block_t *block, uint32_t first, uint32_t warps) {
    const machine_warpgroups_t *groups = block->warpgroups;
    const machine_program_t *program = groups->program;

@@ -281,7 +281,7 @@ void machine_warpgroup_touch(machine_warp_t *warp, const machine_instruction_t *
       const machine_touch_t *touch = &program->touches[n];
       owner_t *owner = &member->owners[touch->number];
       const bool copies = touch->how == TOUCH_COPIED;
-      /* The name of a value may change while it is made; another value may not take its place. */
+      /* While a product makes a value, the value may be renamed to another register; no other value may be written to its register. */
       if (in_flight(member, touch->number) && !(copies && in_flight(member, touch->from))) {
          find_touched(warp, member, touch->number, touch->how != TOUCH_READ);
          return;

@@ -21,7 +21,7 @@ machine_spread_t *machine_shared_spread(machine_block_t *block, uint32_t granule
                                : NULL;
 }
 
-/* Whether all of those threads are ordered before this lane's access.  If not, *other is one that is not, or
+/* Whether the accesses of all those threads are ordered before this lane's access.  If not, *other is a thread whose access is not ordered, or
  * PTX_NONE. */
 static bool lanes_ordered(const machine_warp_t *warp, uint32_t lane, const machine_lanes_t *those,
                           const machine_spread_t *spread, uint32_t *other) {

@@ -35,7 +35,7 @@ void machine_other_side_note_global(const machine_warp_t *warp, uint32_t lane, u
 
 /* Findings -------------------------------------------------------------------------------------------------------------------- */
 
-/* Names the line where this run keeps it; else notes what the next run may look for.  thread: of that block of the launch. */
+/* Names the line if this run keeps lines; otherwise notes what the next run may look for.  thread: of that block of the launch. */
 static void find(const machine_warp_t *warp, rkb_machine_finding_t *finding,
                  const machine_other_side_t *wanted, uint32_t thread, bool wrote) {
    const machine_block_t *block = warp->block;

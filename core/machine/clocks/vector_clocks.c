@@ -75,7 +75,7 @@ uint32_t machine_vector_clocks_actor(machine_vector_clocks_t *knowledge) {
 
 /* Counting ------------------------------------------------------------------------------------------------------------ */
 
-/* Rows of many threads and actors lie outside of the nearest caches, so that each join of two takes about as long as a hundred additions. */
+/* Rows of many threads and actors lie outside of the nearest caches, so that joining two rows takes about as long as a hundred additions. */
 #define WORDS_OF_WORK 8u
 static void count_words(const machine_warp_t *warp, uint32_t words) {
    warp->run->work.burden += 1 + words / WORDS_OF_WORK;
@@ -99,8 +99,8 @@ __attribute__((target("avx2"))) static uint32_t join_eights(uint32_t *restrict t
    return n;
 }
 
-/* Takes the larger of each two words.  This is the larger part of what following threads one by one costs,
- * because rows are joined at each wait at an mbarrier. */
+/* Takes the larger of each two words.  Following threads one by one spends most of its time here, because rows are joined at each wait at an
+ * mbarrier. */
 static void join(uint32_t *restrict to, const uint32_t *restrict from, uint32_t words) {
    join_from(__builtin_cpu_supports("avx2") ? join_eights(to, from, words) : 0, to, from, words);
 }

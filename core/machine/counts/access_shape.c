@@ -62,7 +62,7 @@ void machine_access_count(machine_access_causes_t *causes, const rkb_line_access
       }
       least = causes->wasted[n] < causes->wasted[least] ? n : least;
    }
-   /* As in the space-saving sketch, which never loses a frequent one for long. */
+   /* Works as the space-saving sketch, which never loses a frequent shape for long. */
    causes->access[least] = *access;
    causes->wasted[least] += wasted;
 }

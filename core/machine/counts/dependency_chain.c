@@ -1,9 +1,8 @@
 /* How much of a warp's work waits for the work before it: the longest chain of dependent instructions through
- * each basic block, weighted by how often the block was executed.  Unrolled code of register tiles adds to
- * dozens of independent sums in turn.  A speed model that took every instruction for dependent would call it
- * slow (instruction-level parallelism: V.  Volkov, 'Understanding Latency Hiding on GPUs', UC Berkeley 2016,
- * chapter 4).  It follows registers, not values that go through memory, and each block by itself; and only
- * where requests are counted. */
+ * each basic block, weighted by how often the block was executed.  Unrolled code of register tiles adds to dozens of independent sums in turn.  A
+ * speed model that took every instruction for dependent would predict that such code is slow (instruction-level parallelism: V.  Volkov,
+ * 'Understanding Latency Hiding on GPUs', UC Berkeley 2016, chapter 4).  This file follows registers, not values that go through memory, and looks
+ * at each basic block by itself.  It runs only where requests are counted. */
 #include "machine/state/execution.h"
 
 #include <stdlib.h>

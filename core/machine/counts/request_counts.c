@@ -85,8 +85,8 @@ static struct slot *slot_of(struct machine_sectors *sectors, bool store, uint64_
    return &sectors->slots[store][at];
 }
 
-/* Whether a sector is one of those that stand for all: all of them at first, then a half, a quarter.  Its number alone decides, by bits that
- * do not depend on how the sectors of a row or a tile follow one another. */
+/* Whether a sector belongs to the sample of sectors that stands for all of them.  The sample has all sectors at first, then a half, then a
+ * quarter.  Only the sector's number decides, by bits that do not depend on how the sectors of a row or a tile follow one another. */
 static bool stands_for_all(const struct machine_sectors *sectors, bool store, uint64_t sector) {
    return ((sector ^ sector >> 15) * 0xd6e8feb86659fd93ull >> 40 & ((1u << sectors->thinned[store]) - 1)) ==
           0;
@@ -118,7 +118,7 @@ static bool is_near(uint32_t distance) {
    return distance >> RKB_REUSE_LEAST == 0;
 }
 
-/* Counts a load of a sector that the same block asked for so many sectors ago, for all those that it stands for. */
+/* Counts a load of a sector that the same block asked for so many sectors ago; it counts once for each sector that this one stands for. */
 static void count_reuse(rkb_launch_counters_t *c, uint32_t distance, uint32_t all) {
    const int range = is_near(distance) ? 0 : 31 - __builtin_clz(distance) - RKB_REUSE_LEAST;
    c->reused_sectors[range < RKB_REUSE_RANGES ? range : RKB_REUSE_RANGES - 1] += all;

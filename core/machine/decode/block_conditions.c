@@ -8,7 +8,7 @@
 
 #define FARTHEST (INT64_C(1) << 58) /* sums stop at numbers of this size */
 
-/* Marks what the place of a block, and the index of a thread, decide. */
+/* Marks the steps that depend on the place of a block or on the index of a thread. */
 static void mark(rkb_machine_conditions_t *c, bool *of_block, bool *of_threads) {
    for (uint32_t n = 0; n < c->count; n++) {
       struct step *step = &c->steps[n];
@@ -28,8 +28,7 @@ static void mark(rkb_machine_conditions_t *c, bool *of_block, bool *of_threads) 
    }
 }
 
-/* Drops what decides no condition that depends on the block's place.  Each register has one writer, which
- * comes before its readers. */
+/* Drops the steps that no condition with the block's place needs.  Each register has one writer, which comes before its readers. */
 static bool keep_what_decides(rkb_machine_conditions_t *c) {
    const size_t registers = c->function->register_count + 1;
    bool *of_block = calloc(registers, 3 * sizeof *of_block);

@@ -1,6 +1,6 @@
 /* Results of operations on floating-point numbers, for the numbers by which a kernel decides (conditions.h).  Registers hold the bits.
- * Functions that a device approximates are those of the C library here.  The result only suggests a size at which a kernel decides
- * something, and the shape is executed.  No state. */
+ * Functions that a device approximates are those of the C library here.  The result only suggests a size at which a kernel decides something; rkb
+ * then executes the kernel at that shape.  No state. */
 #include "machine/decode/conditions.h"
 
 #include <fenv.h>
@@ -86,7 +86,7 @@ static uint64_t whole_bits(double value, uint32_t type) {
 static uint64_t convert(const struct step *step, uint64_t from) {
    const bool to_float = ptx_type_is_float(step->type), of_float = ptx_type_is_float(step->from);
    double value;
-   if (!of_float && step->type == PTX_F32) { /* at once: by way of a double it would be rounded twice */
+   if (!of_float && step->type == PTX_F32) { /* converted directly, because a conversion through a double would round twice */
       const float single = ptx_type_is_signed(step->from) ? (float)(int64_t)from : (float)from;
       value = (double)single;
    } else {

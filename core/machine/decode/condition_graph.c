@@ -96,7 +96,7 @@ static bool connect(struct text_graph *g, const ptx_function_t *function) {
 
 /* Dominators ------------------------------------------------------------------------------------------------------------ */
 
-/* The edges of the graph, with the end as a node, and the same the other way round. */
+/* The edges of the graph, with the end as a node, and the same edges reversed. */
 static bool list_edges(const struct text_graph *g, struct edges *forward, struct edges *back) {
    const uint32_t nodes = g->block_count + 1;
    uint32_t count = 0;

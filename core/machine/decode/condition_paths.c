@@ -1,8 +1,8 @@
 /* Follows the ways through a kernel's text, to conditions of registers that several statements give a value (condition_paths.h).
  *
  * Such registers have a value on each way.  A way is followed from the kernel's beginning.  If the launch decides a branch, that decision
- * is followed; at any other branch both ways are followed once.  Only what the conditions need is computed; other branches are passed, to
- * where their ways meet.  On the thread of the conditions. */
+ * is followed; at any other branch both ways are followed once.  Only the values that the conditions need are computed; a branch that they do not
+ * need is skipped, up to where its ways meet.  On the thread of the conditions. */
 #include "machine/decode/condition_paths.h"
 #include "machine/decode/fast_condition_steps.h"
 

@@ -1,17 +1,18 @@
 /* What one thread of a launch computes from parameters, sizes and its own place.
  *
- * A size can decide without a comparison of sizes alone.  A factor may be 1 at all sizes but one: 1 + 1 / (1 + 1e20f * (D - 1237) * (D - 1237)).  And a comparison
- * may have the index of a thread in it that does not matter: D + (threadIdx.x >> 10) == 1237.  So one thread is followed, whose place in its block and in the grid a
- * secret draws.  Its comparisons count that another thread's place does not change.  So does whether a number that it uses with what comes from memory is what it was at
- * the first launch that was looked at.  Those who search for shapes care where one of these is the same at all of them.  The thread is followed through the text as if
- * that had no branches: what is found only says where to look.  On the thread of the list. */
+ * A size can decide without a comparison of sizes alone.  A factor may be 1 at all sizes but one: 1 + 1 / (1 + 1e20f * (D - 1237) * (D - 1237)).
+ * And a comparison may contain the index of a thread that does not matter: D + (threadIdx.x >> 10) == 1237.  So this file follows one thread,
+ * whose place in its block and in the grid is drawn from a secret.  A comparison of this thread counts if another thread's place does not change
+ * it.  A number that the thread uses together with values from memory also counts: its outcome is whether it is what it was at the first launch
+ * that was looked at.  A caller that searches for shapes looks for comparisons and numbers whose outcome is the same at all of its shapes.  The
+ * thread is followed through the text as if that had no branches: what is found only says where to look.  On the thread of the list. */
 #include "machine/decode/conditions.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define ALIKE 0x1p-8    /* of a floating-point number: what differs by no more counts as the same */
-#define NOTHING 0x1p-30 /* what is smaller counts as 0 */
+#define ALIKE 0x1p-8    /* floating-point numbers that differ by no more than this share count as the same */
+#define NOTHING 0x1p-30 /* smaller numbers count as 0 */
 #define PLACE_BITS 10u  /* of a place along one axis */
 
 enum { BY_SIZE = 1, BY_PLACE = 2 };
@@ -39,7 +40,8 @@ static uint8_t from_what(const struct step *step, const ptx_operand_t *operands,
    return what;
 }
 
-/* By register: whether a statement uses it that is no step, or a step that depends on the thread's place.  from: by step, what its result depends on. */
+/* By register: whether a statement that is no step, or a step that depends on the thread's place, uses it.  from: by step, what its result depends
+ * on. */
 static void find_used(const rkb_machine_conditions_t *c, const uint8_t *from, bool *used) {
    uint32_t next = 0;
    for (uint32_t n = 0; n < c->function->statement_count; n++) {
@@ -52,8 +54,8 @@ static void find_used(const rkb_machine_conditions_t *c, const uint8_t *from, bo
    }
 }
 
-/* Numbers of a thread's place alone are no results: they are the same everywhere.  Nor are whole numbers that depend on the place: as offsets of a first
- * row or column they are 0 at most shapes. */
+/* Numbers that depend only on a thread's place are no results, because they are the same everywhere.  Whole numbers that depend on the place are
+ * no results either, because an offset of a first row or column is 0 at most shapes. */
 bool machine_results_mark(rkb_machine_conditions_t *c) {
    const size_t registers = (size_t)c->function->register_count + 1;
    bool *used = calloc(registers, sizeof *used);
@@ -108,14 +110,14 @@ static bool outcome_of(struct step *step, uint64_t value) {
    return is_alike(value, step->first, step->type);
 }
 
-/* What a place changes: how far sides are from equal, or a result. */
+/* Returns the number that a place may change: how far a comparison's sides are from equal, or a result. */
 static double size_of(const rkb_machine_conditions_t *c, const struct step *step,
                       const rkb_plan_launch_t *launch, uint64_t value) {
    return is_predicate(step) ? machine_condition_distance(c, step, launch)
                              : machine_condition_number(value, step->type);
 }
 
-/* Leaves out what another place changes. */
+/* Leaves out the steps whose number differs at another place. */
 static void compare_places(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch) {
    double *sizes = calloc((size_t)c->count + 1, sizeof *sizes);
    struct range result;

@@ -27,7 +27,7 @@ static bool is_known(const struct search *s, uint32_t index) {
    return s->c->known[index] || s->is_open[index];
 }
 
-/* Of operands from the second on, those that name registers; a shuffle's value alone. */
+/* Looks at the operands from the second on that name registers; of a shuffle, only at its value. */
 static bool operands_may(const struct search *s, const ptx_statement_t *statement) {
    const ptx_operand_t *operands = &s->function->operands[statement->operand];
    bool may = statement->guard == PTX_NONE || is_known(s, statement->guard);
@@ -41,7 +41,7 @@ static void close_register(struct search *s, const ptx_operand_t *operand, bool 
    s->is_open[operand->index] = false;
 }
 
-/* The registers that a statement gives values to have none that a launch decides. */
+/* Notes that a launch decides no value of the registers to which the statement gives values. */
 static void close_results(struct search *s, const ptx_statement_t *statement, bool *changed) {
    const ptx_operand_t *operands = &s->function->operands[statement->operand];
    for (uint32_t k = 0; k < statement->operand_count && (k == 0 || operands[k].paired); k++) {
@@ -94,7 +94,7 @@ static bool find_open(struct search *s) {
 
 /* What is tested --------------------------------------------------------------------------------------------------------- */
 
-/* Counters: registers that sums make of sizes, numbers and counters. */
+/* Finds counters: registers whose values are sums of sizes, numbers and counters. */
 static void find_plain(struct search *s) {
    bool changed = true;
    memcpy(s->is_plain, s->is_open, s->function->register_count);
@@ -107,7 +107,7 @@ static void find_plain(struct search *s) {
          if (!s->may[n] || !s->is_plain[operands[0].index])
             continue;
          bool plain = statement->guard == PTX_NONE,
-              fixed = true; /* fixed: it begins with what the text alone tells */
+              fixed = true; /* fixed: it begins with a value that the text alone decides */
          for (uint32_t k = 1; k < statement->operand_count; k++)
             if (operands[k].kind == PTX_OPERAND_REGISTER) {
                fixed &= s->c->known[operands[k].index];
@@ -147,7 +147,7 @@ static bool leaves(const struct search *s, const struct text_loop *loop, uint32_
    return out;
 }
 
-/* The block whose branch alone ends the loop by what a launch decides; PTX_NONE: there are several, or none. */
+/* Returns the only block of the loop that leaves it by a branch that the launch decides; PTX_NONE: there are several such blocks, or none. */
 static uint32_t end_of(const struct search *s, const struct text_loop *loop) {
    uint32_t found = PTX_NONE, count = 0;
    for (uint32_t b = 0; b < s->paths->graph->block_count; b++) {

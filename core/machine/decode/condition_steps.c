@@ -1,4 +1,5 @@
-/* The statements by which a kernel decides (conditions.h): which ones are understood, and how each computes its number.  No state. */
+/* The statements by which a kernel decides (conditions.h).  This file says which statements are understood and how each computes its number.  No
+ * state. */
 #include "machine/decode/integer_results.h"
 #include "machine/decode/written_variables.h"
 

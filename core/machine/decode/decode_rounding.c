@@ -1,8 +1,7 @@
-/* Finds arithmetic on the bits of a float whose meaning for the double-precision shadow is known: it only rounds to a narrower
- * format, (bits + constant [+ last bit kept]) & mask, as programs write TF32 and bfloat16 by hand, and the shadow stays; or it
- * changes the exponent, and the shadow is scaled.  Works on
- * one function before its statements are decoded; the sequence must begin at a move from a float register or at a load, and
- * every register in it have one definition. */
+/* Finds arithmetic on the bits of a float whose meaning for the double-precision shadow is known.  Some arithmetic only rounds to a narrower
+ * format, (bits + constant [+ last bit kept]) & mask, as programs write TF32 and bfloat16 by hand; then the shadow stays.  Other arithmetic
+ * changes the exponent; then the shadow is scaled.  Works on one function before its statements are decoded.  The sequence must begin at a move
+ * from a float register or at a load, and every register in it must have one definition. */
 #include "machine/decode/decode.h"
 
 #include <stdlib.h>
@@ -42,8 +41,7 @@ static bool is_half_a_step(const ptx_operand_t *operand) {
    return operand->kind == PTX_OPERAND_INTEGER && operand->value >= 0x7f && operand->value <= 0x8000;
 }
 
-/* Whether the bits are moved from a float register, or loaded: compilers load as an integer what they use as
- * bits. */
+/* Whether the bits are moved from a float register, or loaded; compilers load a number as an integer if they use its bits. */
 static bool from_float(const decoder_t *decoder, const ptx_operand_t *operand) {
    const uint32_t n = defined_as(decoder, operand, "mov.b32", 2);
    if (n == PTX_NONE)

@@ -1,6 +1,6 @@
-/* Steps of conditions in a form that is quickly computed (fast_condition_steps.h).  It gives what condition_steps.c gives, for the operations below,
- * whose results are in integer_results.h; tests/machine/test_fast_condition_steps.c holds them together.  A list belongs to its conditions and is not changed; on their
- * thread. */
+/* Steps of conditions in a form that is quickly computed (fast_condition_steps.h).  For the operations below, they give the same results as
+ * condition_steps.c; integer_results.h computes both.  tests/machine/test_fast_condition_steps.c compares the two.  A list belongs to its
+ * conditions and is not changed; on their thread. */
 #include "machine/decode/fast_condition_steps.h"
 #include "machine/decode/integer_results.h"
 
@@ -98,7 +98,7 @@ struct plain_step *machine_plain_steps_new(const rkb_machine_conditions_t *c, co
    return plain;
 }
 
-/* False: one has no single value.  *known: all have one that is known. */
+/* False: an operand has no single value.  *known: the values of all operands are known. */
 static inline bool take_operands(const rkb_machine_conditions_t *c, const struct plain_step *step,
                                  uint64_t values[MOST_OPERANDS], bool *known) {
    *known = true;

@@ -1,6 +1,6 @@
 /* The conditions in a kernel that all threads of a launch decide alike, from its parameters and the sizes of its grid and blocks alone: D %
- * 8 == 4, rows > 300.  Code that a kernel executes at some shapes only is behind one of them.  They are followed through registers that one
- * instruction without a guard gives a value, in integers.  Values from memory or from pointers are not followed, nor here values that
+ * 8 == 4, rows > 300.  Code that a kernel executes at some shapes only is behind one of them.  This file follows them, in integers, through
+ * registers that get their value from one instruction without a guard.  It does not follow values from memory or from pointers, or values that
  * depend on a thread's index.  A list belongs to one thread. */
 #include "machine/decode/conditions.h"
 #include "machine/decode/condition_paths.h"
@@ -101,8 +101,8 @@ static bool is_register(const ptx_operand_t *operand) {
    return operand->kind == PTX_OPERAND_REGISTER;
 }
 
-/* Whether arithmetic decides by the step's result: it is 0, or something else.  That is so of a shift by as many bits as sizes say, of a
- * quotient by a size, of a sign, of bits of those, and of what saturates.  telling: registers with such results. */
+/* Whether arithmetic decides by whether the step's result is 0.  This holds for a shift by a register, for a quotient by a size, for a sign, for
+ * bits of these, and for results that saturate.  telling: registers with such results. */
 static bool tells(const struct step *step, const ptx_operand_t *operands, const bool *telling) {
    const uint32_t bits = 8 * ptx_type_bytes(step->type);
    const bool from = is_register(&operands[1]) && telling[operands[1].index],
@@ -130,7 +130,7 @@ static bool tells(const struct step *step, const ptx_operand_t *operands, const 
    }
 }
 
-/* Marks what decides by its value.  Bits of a number's leading zeros count too: there are 32 of them if it is 0. */
+/* Marks steps that decide by their values.  Bits of a number's leading zeros count too: there are 32 of them if it is 0. */
 static bool mark_telling(rkb_machine_conditions_t *c) {
    bool *telling = calloc(c->function->register_count + 1, sizeof *telling);
    for (uint32_t n = 0; telling && n < c->count && c->followed != OF_BLOCKS; n++) {
@@ -226,7 +226,7 @@ void rkb_machine_conditions_free(rkb_machine_conditions_t *c) {
    free(c);
 }
 
-/* Those who want outcomes alone. */
+/* A caller that wants only outcomes. */
 struct outcomes {
    void (*visit)(void *argument, uint32_t number, bool outcome);
    void *argument;
@@ -238,7 +238,7 @@ static void take_outcome(void *argument, uint32_t number, bool outcome, double d
    outcomes->visit(outcomes->argument, number, outcome);
 }
 
-/* Whether the step's value decides, and no comparison. */
+/* Whether the step itself decides, without a comparison. */
 static bool is_told(const struct step *step) {
    return step->tells && !step->condition && step->operation != LEAST && step->operation != MOST;
 }
@@ -262,7 +262,7 @@ void rkb_machine_conditions_decide(rkb_machine_conditions_t *c, const rkb_plan_l
    }
    if (c->paths)
       machine_paths_follow(c, launch, take_outcome, &(struct outcomes){visit, argument});
-   /* Last: those who look at two conditions one after the other want comparisons side by side. */
+   /* These come last, because callers that look at two conditions one after the other want comparisons to be neighbours. */
    for (uint32_t n = 0; n < c->count; n++) {
       const uint32_t to = c->function->operands[c->steps[n].statement->operand].index;
       if (is_told(&c->steps[n]) && c->known[to])
@@ -276,7 +276,7 @@ uint32_t rkb_machine_conditions_numbers(const rkb_machine_conditions_t *c) {
    return c->function->statement_count;
 }
 
-/* Those who want some conditions alone. */
+/* A caller that wants only some of the conditions. */
 struct measuring {
    void (*visit)(void *argument, uint32_t number, bool outcome, double distance);
    void *argument;
@@ -324,7 +324,7 @@ bool rkb_machine_conditions_tell(const rkb_machine_conditions_t *c, const rkb_pl
 }
 
 bool rkb_machine_conditions_smooth(const rkb_machine_conditions_t *c, uint32_t number) {
-   bool smooth = false; /* nobody knows of what a loop counts */
+   bool smooth = false; /* it is not known of what a loop counts */
    for (uint32_t n = 0; n < c->count; n++)
       if (c->steps[n].number == number)
          smooth = !c->steps[n].bends;
@@ -335,7 +335,7 @@ void rkb_machine_conditions_keep(rkb_machine_conditions_t *c, const uint8_t *wan
    bool *needed = calloc(c->function->register_count + 1, sizeof *needed);
    uint32_t kept = 0;
    if (!needed)
-      return; /* more is computed than has to be */
+      return; /* then more is computed than is needed */
    if (c->paths && !machine_paths_need(c->paths, c->function, wanted, needed)) {
       machine_paths_free(c->paths);
       c->paths = NULL;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define OF_COMPARISONS 8u /* a word that is compared with stands so often in the list */
+#define OF_COMPARISONS 8u /* how often the list has a word that the text compares with */
 #define OF_VARIABLE 64u   /* words of one variable */
 #define SIGN 0x80000000u
 

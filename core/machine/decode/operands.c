@@ -1,5 +1,4 @@
-/* Which registers an instruction reads and which it writes: for recording what a run does, and for placing
- * registers. */
+/* Says which registers an instruction reads and which it writes.  Recording a run and placing registers need this. */
 #include "machine/decode/operands.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* A module as the machine's users hold it: its text (ptx/), and its decoded kernels, kept for the machines that are opened on it, because a candidate's cases
- * launch the same few.  A program never changes once it is made.  Owned by the module; any thread. */
+/* A module as the machine's users hold it: its text (ptx/) and its decoded kernels.  The kernels are kept for the machines that are opened on the
+ * module, because a candidate's cases launch the same few kernels.  A program never changes once it is made.  Owned by the module; any thread. */
 #include "machine/decode/decoded_program.h"
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 typedef struct entry {
    struct entry *next;
    machine_program_t *program;
-   machine_program_t *stores; /* what of it decides where it stores; NULL: there is none, or nobody asked */
+   machine_program_t *stores; /* the part that decides where it stores; NULL: there is none, or nobody asked */
    bool asked;
    uint32_t function;
    machine_opcodes_t *opcodes;

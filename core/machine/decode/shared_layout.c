@@ -1,9 +1,9 @@
-/* Where a kernel's shared variables lie: each apart from the next, so that running from one into its neighbour is seen as what it
- * is.  A kernel cannot know the distance: the order of shared variables is the assembler's, and arithmetic that leaves an object
- * is undefined in C++.  Every extern array begins at the same place, after the static ones.
+/* Where a kernel's shared variables lie.  There is a gap behind each variable, so that an access that runs past a variable hits the gap and not
+ * its neighbour.  A kernel cannot know the distance: the order of shared variables is the assembler's, and arithmetic that leaves an object is
+ * undefined in C++.  Every extern array begins at the same place, after the static ones.
  *
- * The bytes put in are a multiple of 128, a row of all banks, and of every alignment: which bank a variable's element is in, and
- * so the counts of bank conflicts, is the same as without them.  Immutable once laid out; any thread. */
+ * The bytes of a gap are a multiple of 128, a row of all banks, and of every alignment.  So a variable's element is in the same bank as without
+ * gaps, and the counts of bank conflicts are the same.  Immutable once laid out; any thread. */
 #include "machine/decode/decode.h"
 
 #include <stdlib.h>

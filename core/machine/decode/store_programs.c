@@ -1,11 +1,11 @@
 /* The part of a program that decides which bytes of global memory its blocks store.  It is the program without all instructions that decide
  * values alone (a program slice, Weiser 1981; branches by Ferrante, Ottenstein, Warren: 'The Program Dependence Graph').  A store needs its
- * address and its guard, and each branch that decides whether threads come to it; a register needs whatever writes it.  Execution passes a
- * branch that decides nothing of this and continues where all its ways meet again, so that loops over factors are not executed.  That part
- * depends on no memory; otherwise there is no such program.
+ * address and its guard, and each branch that decides whether threads come to it; a register needs whatever writes it.  At a branch that decides
+ * nothing of this, execution continues where all its ways meet again, so that loops over factors are not executed.  If this part depends on
+ * memory, there is no such program.
  *
- * It stores the bytes that the whole program would store, provided that the whole program ends: waits without an end, and stops where
- * something is wrong, are not in it.  Such a program is made of a decoded one and shares what does not differ.  Any thread. */
+ * It stores to the bytes to which the whole program would store, provided that the whole program ends: endless waits, and stops at errors, are not
+ * in it.  Such a program is made from a decoded program and shares with it everything that does not differ.  Any thread. */
 #include "machine/decode/operands.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ typedef struct stores {
    uint8_t *needed;              /* by register */
    uint8_t *kept;                /* by instruction */
    uint8_t *reached;             /* by block: something in it is kept */
-   uint32_t *registers, *blocks; /* needed and reached, of which the causes are not */
+   uint32_t *registers, *blocks; /* needed and reached, but their causes are not marked yet */
    uint32_t register_count, block_count, order_count;
    bool failed; /* it depends on memory, or on what is not known here */
 } stores_t;
@@ -245,7 +245,8 @@ static void keep_writers(stores_t *s, uint32_t number) {
    }
 }
 
-/* Branches that decide whether threads come to the block: on one way from them it is sure, and before them it was not. */
+/* Branches that decide whether threads reach the block: on one way from such a branch the threads surely reach it, and before the branch this was
+ * not sure. */
 static void keep_deciding(stores_t *s, const uint32_t *first, const uint32_t *deciding, uint32_t block) {
    for (uint32_t n = first[block]; n < first[block + 1]; n++)
       keep_branch(s, deciding[n]);
