@@ -1,6 +1,6 @@
-/* Notes what blocks decide (decisions.h): how comparisons, and operations that join their results, come out;
- * whether quotients, shifts, minima and maxima come out as 0, because `1 - (turn >> 5)` decides too; and how
- * many turns loops take.  Lanes whose value is undefined are left out.  On the machine's thread. */
+/* Notes what blocks decide (decisions.h).  It notes the outcomes of comparisons and of operations that join them.  It notes whether quotients,
+ * shifts, minima and maxima are 0, because `1 - (turn >> 5)` decides too.  It notes how many turns loops make.  Lanes whose value is undefined are
+ * left out.  On the machine's thread. */
 #include "machine/state/decisions.h"
 
 #include "machine/state/execution.h"
@@ -90,7 +90,7 @@ void machine_decisions_enter(const machine_warp_t *warp, uint32_t block, uint32_
    const machine_block_info_t *blocks = warp->program->blocks;
    uint32_t *turns = &d->turns[(size_t)warp->number * warp->program->block_count + block],
             *most = &d->at->turns[blocks[block].first];
-   /* Block 0: the kernel begins, wherever the warp was before. */
+   /* Block 0: the kernel begins, and the warp's place before does not count. */
    const bool back = block && blocks[from].rank >= blocks[block].rank;
    *turns = back ? *turns + 1 : 1;
    *most = *turns > *most ? *turns : *most;

@@ -16,9 +16,9 @@
 #include <stdlib.h>
 
 #define IDLE_TURNS 3u         /* turns without a change after which a waiting block is stopped */
-#define WAITING_STRONG 10000u /* accesses that a warp which waits has made by then */
+#define WAITING_STRONG 10000u /* accesses of the kind that a waiting lane makes; a warp that waits has made more by then */
 #define REGISTER_BYTES                                                                                       \
-   16u /* that are cleared of each register when a warp starts: definedness, taint, shadow */
+   16u /* bytes of each register that are cleared when a warp starts: definedness, taint, shadow */
 #define START_BURDEN 32u /* the work of starting a warp apart from that */
 
 /* The memory of the warps of one block stays from block to block, so constants are written into the registers
@@ -57,9 +57,10 @@ void machine_pool_free(machine_run_t *run) {
    run->pool_room = 0;
 }
 
-/* Takes memory: the last launch's where it is large enough, because new pages from the system cost more than setting zeros.  That is not cleared
- * either: a block clears what says which of it holds a value (start_warp), as blocks of one launch leave each other their registers too.  *used: it is the last launch's.  New
- * memory is not cleared here either: whoever takes a part of it does (machine_pool_prepare). */
+/* Takes memory for the warps.  It takes the last launch's memory where that is large enough, because new pages from the system cost more than
+ * setting zeros.  That memory is not cleared: a block clears the records of which registers hold a value (start_warp), as it must after an earlier
+ * block of its launch too.  *used: it is the last launch's memory.  New memory is not cleared here either; machine_pool_prepare clears each part
+ * that it takes. */
 static bool take_pool(machine_run_t *run, size_t bytes, uint32_t warps, bool *used) {
    const size_t kept = run->pool_bytes + run->pool_warps * sizeof *run->warps,
                 asked = bytes + warps * sizeof *run->warps;
@@ -113,8 +114,7 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
    const size_t one = registers + padded(numbers * 4) + (run->taint ? padded(numbers * 8) : 0) +
                       (run->shadow ? 2 * registers + padded(numbers * 4) : 0);
    const size_t local = padded((size_t)program->frame_bytes * LANES * warps);
-   /* Only the records of clocks tell which lanes read, and a finding about volatile code of one warp names
-    * them. */
+   /* A finding about volatile code of one warp names the lanes that read, and only the records of clocks tell which lanes these are. */
    const bool clocks = run->races && (program->warp_sync || program->named_barriers ||
                                       program->volatile_shared || follows || run->keeps_lines);
    const uint32_t shift = clocks && !program->narrow_shared ? 4
@@ -168,7 +168,7 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
    block->races = !run->races ? RACES_NONE : clocks ? RACES_CLOCKS : RACES_FAST;
    if (clocks) {
       block->shared_records = (machine_shared_record_t *)(void *)TAKE(records);
-      if (used) /* none is of an epoch to come */
+      if (used) /* no record is of a later epoch */
          memset(block->shared_records, 0, records);
       block->shared_epoch = 0;
       block->clocks = machine_clocks_new(run, cluster, program->asynchronous);
@@ -328,8 +328,8 @@ void machine_block_end(machine_block_t *block) {
    }
 }
 
-/* The blocks of a sample are executed one after the other.  So a block that polls memory without seeing a
- * change may wait for another block, and cannot go on. */
+/* The blocks of a sample are executed one after the other.  So a block that polls memory without seeing a change may wait for another block, and
+ * then it can never go on. */
 static void stop_waiting(machine_block_t *block) {
    for (uint32_t w = 0; w < block->warp_count && block->launch->program->waits && !block->run->stop; w++) {
       machine_warp_t *warp = &block->warps[w];

@@ -43,8 +43,8 @@ static machine_cluster_t describe_cluster(const rkb_plan_launch_t *plan, const m
 
 #define REASON_NAME 34 /* bytes of a name, so that a reason code of the vocabulary holds it */
 
-/* Names of unsupported things are opcodes or features.  The reason code has no spaces, and of a long opcode as many whole modifiers as there is room
- * for; the message has all of it. */
+/* Names of unsupported things are opcodes or features.  The reason code has no spaces.  Of a long opcode it has as many whole modifiers as there
+ * is room for; the message has the whole opcode. */
 static void refuse(machine_run_t *run, const machine_program_t *program, const char *what, uint32_t line) {
    size_t room = strlen(what);
    if (room > REASON_NAME)
@@ -209,7 +209,7 @@ static void gather_counters(machine_run_t *run, const machine_launch_t *launch, 
    gather_into(&run->counts.counters[launch->number], run, launch, blocks);
 }
 
-/* Takes the counts of the launch when its counted blocks were executed.  blocks: how many they are. */
+/* Keeps the launch's counts when its counted blocks were executed.  blocks: how many counted blocks there are. */
 static void take_counted(machine_run_t *run, const machine_launch_t *launch,
                          const machine_kind_counts_t *kinds, uint64_t blocks, uint64_t work_before) {
    gather_into(&run->counts.counted[launch->number], run, launch, blocks);

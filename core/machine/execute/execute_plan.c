@@ -47,7 +47,7 @@ static bool make_programs(machine_run_t *run, rkb_error_t *err) {
    return true;
 }
 
-/* Takes of each program what decides where it stores. */
+/* Takes the part of each program that decides where the program stores. */
 static bool take_stores(machine_run_t *run, rkb_error_t *err) {
    for (uint32_t n = 0; n < run->plan->launch_count; n++) {
       run->programs[n] = machine_program_stores(run->module, run->programs[n]);
@@ -223,8 +223,7 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    return RKB_OK;
 }
 
-/* Only variables can keep state: the next run treats as undefined what a run leaves in scratch or in an
- * output (machine_begin_buffers). */
+/* Only variables can keep state, because the next run treats the contents of scratch and outputs as undefined (machine_begin_buffers). */
 static bool may_keep_state(const machine_run_t *run) {
    bool may = false;
    for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++)

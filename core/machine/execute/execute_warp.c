@@ -1,19 +1,18 @@
 /* Runs one warp: dispatches instructions for 32 lanes; carries definedness, taint and shadows through
- * operations that work lane by lane; and keeps diverged lanes apart as fragments, of which the one of lowest
- * rank runs first.  Runs until each fragment waits at a barrier or is done, or until the warp has used its
- * quantum.  On the machine's thread. */
+ * operations that work lane by lane; and keeps diverged lanes apart as fragments.  The fragment of lowest rank runs first.  Runs until each
+ * fragment waits at a barrier or is done, or until the warp has used its quantum.  On the machine's thread. */
 #include "machine/async/warpgroups.h"
 #include "machine/state/decisions.h"
 #include "machine/state/loop_turns.h"
 #include "machine/state/recording.h"
 
 #define QUANTUM 400000u /* instructions after which the other warps get a turn */
-/* How much one fragment may execute before another fragment that could run gets a turn: instructions of any kind, or accesses of the kind
- * that a waiting lane makes.  Turns are rare because lanes that go on alone may miss each other at a shuffle. */
+/* How much one fragment may execute before another fragment that could run gets a turn: instructions of any kind, or accesses of the kind that a
+ * waiting lane makes.  The numbers are large, because lanes that run alone may miss each other at a shuffle. */
 #define PATIENCE 100000u
 #define STRONG_PATIENCE 64u
 
-/* Where a warp keeps what it knows of its registers.  It stays there while the warp runs, which the compiler cannot know. */
+/* The arrays in which a warp keeps what it knows of its registers.  They stay in place while the warp runs, which the compiler cannot know. */
 typedef struct known {
    uint32_t *defined, *valid;
    uint64_t *taint;
@@ -114,9 +113,9 @@ static uint32_t guarded(machine_warp_t *warp, const machine_instruction_t *i, ui
    return mask & (i->guard_negated ? ~value : value);
 }
 
-/* A warp may own a whole tile of which few places exist: at a corner of its domain a right kernel took 4.9 million instructions, 64 times what the case
- * needs.  It found each element's place by divisions, 2.6 instructions for each multiply-add of its matrix instructions.  So four are allowed, up to this
- * many.  A warp that only waits makes no products. */
+/* A warp may compute a whole tile although few of its places exist.  At a corner of its domain a right kernel executed 4.9 million instructions,
+ * 64 times what the case needs.  It found each element's place by divisions, 2.6 instructions for each multiply-add of its matrix instructions.
+ * So INSTRUCTIONS_OF_PRODUCT are allowed for each multiply-add, up to MOST_FOR_PRODUCTS in all.  A warp that only waits makes no products. */
 #define INSTRUCTIONS_OF_PRODUCT 4u
 #define MOST_FOR_PRODUCTS UINT64_C(8000000)
 
@@ -182,7 +181,7 @@ static uint32_t extra_destinations(const machine_instruction_t *i, uint32_t *fir
                                                                    : 0;
 }
 
-/* The effect of a guard depends on the inputs that reach the guard, also when all lanes pass this time, or none. */
+/* The destinations of a guarded instruction depend on the inputs that reach the guard, even when all lanes pass this time, or none. */
 static void taint_guarded(machine_warp_t *warp, const machine_instruction_t *i, uint64_t taint) {
    uint32_t first, count = extra_destinations(i, &first);
    if (i->di) /* 0 stands for no register */
@@ -305,8 +304,7 @@ static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
 /* Divides a turn of warps that polled for a whole turn while no block changed anything. */
 #define IDLE_SHARE 8u
 
-/* After so many accesses such as a waiting lane makes, a warp lets other blocks go on.  They are enough for a
- * turn of each fragment. */
+/* After this many accesses of the kind that a waiting lane makes, a warp lets other blocks go on.  They are enough for a turn of each fragment. */
 static uint64_t strong_turn(const machine_warp_t *warp) {
    return 2 * STRONG_PATIENCE * (warp->fragment_count + 1) / (warp->run->idle > 1 ? IDLE_SHARE : 1);
 }
@@ -351,7 +349,7 @@ void machine_warp_run(machine_warp_t *warp) {
             break;
          }
          if (machine_unasked(run, run->report.control_taint | run->report.address_taint)) {
-            /* With values the path may be another one, and this one may have no end. */
+            /* In a run with values the path may be another one; this path may have no end. */
             run->stop = true;
             break;
          }

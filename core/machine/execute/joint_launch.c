@@ -1,5 +1,5 @@
-/* Executes one launch on every set of buffers: on the first set with all checks; on the others it repeats the
- * record or executes the launch again.  On the machine's thread. */
+/* Executes one launch on every set of buffers: on the first set with all checks.  For the other sets it repeats the record or executes the launch
+ * again.  On the machine's thread. */
 #include "machine/execute/joint_sets.h"
 
 bool machine_may_follow(const machine_run_t *run, uint32_t launch) {

@@ -157,7 +157,7 @@ void machine_sets_restore_variables(machine_run_t *run) {
       memcpy(run->regions[n].data, run->together->variables[n], run->regions[n].bytes);
 }
 
-/* Keeps the other sets' buffers as they are before the launch, or brings them back. */
+/* Copies the other sets' buffers before the launch, or restores them from the copies. */
 void machine_sets_keep(machine_run_t *run, bool restore) {
    struct machine_together *all = run->together;
    for (uint32_t set = 1; set < all->count; set++)
@@ -188,7 +188,7 @@ void machine_sets_begin(machine_run_t *run) {
 }
 
 static bool steered(const machine_run_t *run) {
-   /* Report holds the taint of this launch alone. */
+   /* The report holds only the taint of this launch. */
    return (run->report.control_taint | run->report.address_taint) != 0;
 }
 

@@ -3,8 +3,8 @@
  * turn ends when its warps wait or poll.  A block that has ended makes room for the next one.  The order is
  * the run's (execution_order.c), so two runs in one order are the same.
  *
- * decode/polling_loops.c finds which programs wait.  Happens-before goes through the memory that is polled,
- * as everywhere (synchronisation.c).
+ * decode/polling_loops.c finds which programs wait.  As in every launch, the memory that is polled orders the accesses of the blocks
+ * (synchronisation.c).
  *
  * A block whose polled values have not changed gets its next turn when one of them has changed.  Otherwise blocks that wait for one another
  * in a row would cost as many turns as the square of their number.  When a round changes nothing, every block gets a turn.
@@ -32,7 +32,7 @@ typedef struct resident {
    uint8_t *local, *local_defined;
    double *local_shadow;
    bool live;
-   bool polls; /* its last turn changed nothing, and block.polled has all that it read */
+   bool polls; /* its last turn changed nothing, and block.polled has everything that it read */
 } resident_t;
 
 /* The eight bytes that contain what was polled, or fewer at the end of the region. */

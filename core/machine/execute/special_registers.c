@@ -132,7 +132,7 @@ void machine_write_block_index(machine_block_t *block, machine_warp_t *warp) {
    for (uint32_t n = 0; n < program->special_count; n++) {
       const machine_register_info_t *info = &program->registers[program->constants[n]];
       if (names_block(info->special)) {
-         /* Without clusters all warps are of one block, and the first one has it. */
+         /* Without clusters all warps are of one block, and the first warp's registers have the values already. */
          const bool known = warp->number && block->cluster.blocks == 1;
          uint32_t *lanes = LANES_OF(uint32_t, info->offset), value;
          if (known)

@@ -1,7 +1,7 @@
-/* Watches a few bytes of global memory and notes which instruction of which thread wrote them last.  A wrong value
- * is found only when the run is over; the watch then gives its witness.  Or it notes who accessed them, for the other side of a race
- * (clocks/second_access.h).  A watched run uses copies of the programs, in which each instruction that stores, or accesses memory at all, has a
- * handler that first looks at the addresses.  So runs that watch nothing cost nothing more.  On the thread of its machine. */
+/* Watches a few bytes of global memory and notes which instruction of which thread wrote them last.  A wrong value is found only when the run is
+ * over; a watched run then names the thread that stored it.  The watch can also note which threads accessed the bytes, for the other side of a
+ * race (clocks/second_access.h).  A watched run uses copies of the programs, in which each instruction that stores, or accesses memory at all, has
+ * a handler that first looks at the addresses.  So runs that watch nothing cost nothing more.  On the thread of its machine. */
 #include "machine/clocks/second_access.h"
 
 #include <stdlib.h>

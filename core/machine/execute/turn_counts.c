@@ -9,7 +9,7 @@
 
 struct loops_of_launch {
    rkb_machine_loop_t *list;
-   uint32_t *number; /* by basic block: of the loop that begins there, plus one; 0: none does */
+   uint32_t *number; /* by basic block: the number of the loop that begins there, plus one; 0: no loop does */
    uint32_t count;
 };
 
@@ -19,7 +19,7 @@ struct machine_loops {
    uint32_t *turns;            /* of the launch that runs, by warp and loop */
 };
 
-/* What a block synchronises. */
+/* How the instructions of a basic block synchronise. */
 enum { SYNCHRONISES = 1, GOES_AHEAD = 2 };
 
 static uint32_t synchronisation_of(const machine_program_t *program, const machine_block_info_t *block) {
@@ -52,7 +52,7 @@ static uint32_t synchronisation_of(const machine_program_t *program, const machi
    return what;
 }
 
-/* By rank: how many blocks of lower rank do so. */
+/* By rank: how many basic blocks of lower rank synchronise in the way `what`. */
 static void count_blocks(const machine_program_t *program, uint32_t what, uint32_t *before) {
    memset(before, 0, (program->block_count + 1) * sizeof *before);
    for (uint32_t b = 0; b < program->block_count; b++)
@@ -61,7 +61,7 @@ static void count_blocks(const machine_program_t *program, uint32_t what, uint32
       before[rank + 1] += before[rank];
 }
 
-/* By block: the rank of the last block that leads back to it, plus one; 0: none does. */
+/* By basic block: the rank of the last block that leads back to it, plus one; 0: no block does. */
 static void find_ends(const machine_program_t *program, uint32_t *ends) {
    for (uint32_t b = 0; b < program->block_count; b++) {
       const uint32_t rank = program->blocks[b].rank;
@@ -72,7 +72,7 @@ static void find_ends(const machine_program_t *program, uint32_t *ends) {
    }
 }
 
-/* Leaves the loops that synchronise and hold no other such loop. */
+/* Keeps only the loops that synchronise and contain no other such loop. */
 static void keep_inner(const machine_program_t *program, const uint32_t *before, uint32_t *ends) {
    const machine_block_info_t *blocks = program->blocks;
    for (uint32_t b = 0; b < program->block_count; b++)

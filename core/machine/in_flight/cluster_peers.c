@@ -84,7 +84,7 @@ bool machine_peer_touched(machine_warp_t *warp, uint32_t lane, uint32_t rank) {
    return true;
 }
 
-/* Whether some thread of that block knew at its end what the thread had done: the block was there until then. */
+/* Whether some thread of that block knew at its end what the thread had done.  If so, the block had not ended before that. */
 static bool outlived(const machine_block_t *block, uint32_t rank, uint32_t thread, uint32_t clock) {
    const uint32_t each = threads_each(block), first = rank * each;
    for (uint32_t t = first; t < first + block->cluster.threads; t++)

@@ -1,5 +1,5 @@
-/* Asynchronous copies in flight (copies.h): a slot for each instruction of a warp that started some, and for
- * each word of shared memory the slot and lane that it belongs to.  On the machine's thread. */
+/* Asynchronous copies in flight (copies.h): a slot for each instruction of a warp that started copies, and for each word of shared memory the slot
+ * and the lane to which it belongs.  On the machine's thread. */
 #include "machine/in_flight/copy_slots.h"
 #include "machine/state/packed_records.h"
 

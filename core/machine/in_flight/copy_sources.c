@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define MOST_SOURCES 4096u
-/* To ask so many what they know of one copy is as much work as one thread-instruction. */
+/* Asking this many threads what they know of one copy is as much work as one thread-instruction. */
 #define THREADS_OF_WORK 8u
 
 typedef struct copy_source {

@@ -58,7 +58,7 @@ void machine_grid_wait(machine_warp_t *warp, uint32_t lanes) {
    dependency->list[dependency->count++] = (grid_wait_t){warp->number, fresh, warp->block->time};
 }
 
-/* Whether a barrier of the whole block, or something else, told the lane about a thread that has waited. */
+/* Whether the lane knows of a thread that has waited, by a barrier of the whole block or by other synchronisation. */
 static bool was_told(const machine_warp_t *warp, uint32_t lane, const grid_wait_t *wait) {
    const uint32_t thread = wait->warp * LANES + (uint32_t)__builtin_ctz(wait->lanes);
    return wait->time < warp->block->barrier_time ||
@@ -78,8 +78,8 @@ static bool is_known(machine_warp_t *warp, uint32_t lane) {
    return false;
 }
 
-/* Whether what was done under a name (races.h) may be unordered with what the lane does now, because its
- * launch may still run. */
+/* Whether the access recorded under a name (races.h) may be unordered with what the lane does now, because the launch of that access may still
+ * run. */
 static bool unordered(machine_warp_t *warp, uint32_t lane, uint64_t name) {
    const machine_launch_t *launch = warp->block->launch;
    const uint64_t block = machine_name_block(name);

@@ -154,7 +154,7 @@ static rkb_machine_finding_t *complete_finding(machine_warp_t *warp, rkb_machine
    return finding;
 }
 
-/* An access of the lane, or of an operation that it starts, against an operation whose end it has not observed. */
+/* Reports an access of the lane, or of an operation that it starts, against an operation whose end the lane has not observed. */
 static void report_unfinished(machine_warp_t *warp, uint32_t lane, const char *subject, bool store,
                               uint32_t offset, uint32_t bytes, const machine_operation_t *other, bool reads) {
    rkb_machine_finding_t *finding = complete_finding(
@@ -171,7 +171,8 @@ static void report_unfinished(machine_warp_t *warp, uint32_t lane, const char *s
                          "the other's operation began first; no wait orders its end before this");
 }
 
-/* The thread's own write there, of which the line is kept; PTX_NONE: none is, or other threads wrote there later. */
+/* Returns the instruction of the thread's own write there; PTX_NONE: it is not kept, because the thread did not write there or other threads wrote
+ * there later. */
 static uint32_t written_by(const machine_operations_t *operations, uint32_t offset, uint32_t bytes,
                            uint32_t thread) {
    for (uint32_t g = offset >> operations->shift; g <= (offset + bytes - 1) >> operations->shift; g++)
@@ -308,7 +309,7 @@ bool machine_operation_check(machine_warp_t *warp, uint32_t lane, uint32_t numbe
    return !operations->units[unit].generic || check_generic(warp, lane, number, unit, store);
 }
 
-/* A later group of an actor stands for its earlier ones; one that the lane knows to be done need not be kept. */
+/* A later group of an actor replaces the actor's earlier groups.  A group that the lane knows to be done need not be kept. */
 bool machine_operation_add_reader(machine_warp_t *warp, uint32_t lane, async_unit_t *unit, uint32_t number) {
    const machine_operation_t *all = warp->block->operations->all;
    for (uint32_t n = 0; n < MOST_READERS; n++) {
@@ -406,7 +407,7 @@ static void report_unobserved(machine_block_t *block, const machine_operation_t 
                       "the operation began, then the block ended: no thread of it waits between the two");
 }
 
-/* The memory of one block, whose memory is there until its threads have ended. */
+/* Looks at the shared memory of one block, which exists until the block's threads have ended. */
 static void check_units(machine_block_t *block, uint32_t rank) {
    const machine_operations_t *operations = block->operations;
    const uint32_t unit = 1u << operations->unit_shift,

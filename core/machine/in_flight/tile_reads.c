@@ -6,7 +6,7 @@
 
 #define UNITS_BURDEN 4u /* the cost of a unit that is checked by itself, in thread-instructions */
 
-/* What is known of generic writes before an operation of the lane: all of them up to a clock, and a thread's up to one of its own. */
+/* What the lane of an operation knows of generic writes: those of all threads up to a clock, and those of one thread up to another clock. */
 typedef struct generic_knowledge {
    uint32_t all, thread, clock; /* thread + 1; 0: none */
 } generic_knowledge_t;
@@ -14,7 +14,7 @@ typedef struct generic_knowledge {
 #define SIDE_BY_SIDE 4u
 typedef uint32_t clocks_t __attribute__((vector_size(4 * SIDE_BY_SIDE), aligned(4), may_alias));
 
-/* The least of these clocks and one more. */
+/* The least of these clocks and of `least`. */
 static uint32_t least_clock(const uint32_t *clocks, uint32_t count, uint32_t least) {
    clocks_t all = {least, least, least, least};
    uint32_t n = 0;
@@ -29,7 +29,7 @@ static uint32_t least_clock(const uint32_t *clocks, uint32_t count, uint32_t lea
    return least;
 }
 
-/* For each thread, the clock up to which its writes were fenced for the lane, and so are ordered before the lane's access. */
+/* Returns the clock up to which every thread's writes were fenced for the lane, and so are ordered before the lane's access. */
 static uint32_t fenced_by_all(const machine_warp_t *warp, uint32_t lane) {
    const machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
    const uint32_t me = warp->first_thread + lane,
@@ -38,9 +38,9 @@ static uint32_t fenced_by_all(const machine_warp_t *warp, uint32_t lane) {
    return least_clock(row + me + 1, knowledge->threads - me - 1, least_clock(row, me, own));
 }
 
-/* Sufficient for check_generic to find nothing, where an operation of the async proxy reads a unit: the last write of each word is known and
- * fenced, and those before it came before it, or were findings.  newest grows to the clocks of those that all threads' fences tell of;
- * UINT32_MAX: one is known in another way. */
+/* Whether the last write of each word of a unit is known and fenced.  Then check_generic finds nothing where an operation of the async proxy reads
+ * the unit: earlier writes are ordered before the last write, or were findings.  newest grows to the clocks of the writes that lie within
+ * known->all; UINT32_MAX: some write is known only by known->thread. */
 static bool writes_known(const machine_operations_t *operations, uint32_t unit,
                          const generic_knowledge_t *known, uint32_t *newest) {
    const uint32_t parts = operations->unit_shift - operations->shift;
@@ -59,7 +59,8 @@ static read_tile_t *tile_at(machine_operations_t *operations, uint64_t name, uin
    return &operations->tiles[mixed >> 32 & (KEPT_TILES - 1)];
 }
 
-/* Whether an operation of the same group read the same pieces, nobody wrote there since, and the lane knows what its lane had to know. */
+/* Whether an operation of the same group read the same pieces, no thread or operation wrote there since, and the lane knows everything that the
+ * other operation's lane had to know. */
 static bool read_before(const machine_warp_t *warp, uint32_t lane, uint32_t number, const read_tile_t *tile,
                         uint64_t name, const generic_knowledge_t *generic) {
    const machine_operations_t *operations = warp->block->operations;
@@ -94,8 +95,8 @@ static void note_pages(read_tile_t *tile, const uint32_t *offsets, uint32_t coun
    }
 }
 
-/* Most units were written by the operation that wrote the unit before, and the same actor read them in the same place of the list.  tile gets
- * what was met, without a name if that is not all. */
+/* Checks each unit.  Most units were written by the operation that wrote the unit before, and the same actor read them in the same place of the
+ * list.  tile gets what was found; it gets no name if that could not be kept completely. */
 static bool read_each(machine_warp_t *warp, uint32_t lane, uint32_t number, const uint32_t *offsets,
                       uint32_t count, generic_knowledge_t generic, read_tile_t *tile) {
    machine_operations_t *operations = warp->block->operations;

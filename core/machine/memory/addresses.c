@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DENSE_LEAST ((size_t)32 << 20) /* what the C library maps anew (stage/confined/job_memory.c) */
+#define DENSE_LEAST ((size_t)32 << 20) /* allocations that the C library maps anew (stage/confined/job_memory.c) */
 
 void *machine_alloc(machine_run_t *run, size_t bytes) {
    void *memory = machine_alloc_uncleared(run, bytes);
@@ -84,7 +84,7 @@ static void meet_pieces(machine_run_t *run, machine_region_t *region, uint64_t o
       if (!region->fetched)
          continue;
       const uint64_t made = left < whole ? left : whole;
-      /* Taint tells who reads it, so its values need not be made. */
+      /* Taint shows which values depend on it, so its own values need not be made. */
       const bool unasked = machine_unasked(run, region->taint);
       if (!unasked && run->options.fetch(run->options.fetch_argument, region->buffer, first, made,
                                          region->data + machine_lies_at(region, first)) != RKB_OK)
@@ -115,7 +115,7 @@ static uint64_t distance(const machine_region_t *region, uint64_t address) {
                                                    : address - region->base - region->bytes;
 }
 
-/* The region for which an address is meant: that of its place, or the one behind it where that is nearer. */
+/* Returns the region for which an address is meant: the region at its place, or the next region if that is nearer. */
 static machine_region_t *nearest_region(machine_run_t *run, uint64_t address) {
    machine_region_t *here = machine_region_at(run, address),
                     *behind = machine_region_at(run, address + (1ull << REGION_SHIFT));

@@ -1,5 +1,5 @@
-/* What one block of a launch leaves behind of which some blocks are not executed (partial_launches.c): its stores are noted one by one and taken up when it
- * has ended.  On the machine's thread. */
+/* What one block leaves behind, in a launch of which some blocks are not executed (partial_launches.c).  The block's stores are noted one by one
+ * and taken up when the block has ended.  On the machine's thread. */
 #include "machine/memory/partial_launches.h"
 #include "machine/memory/stored_runs.h"
 

@@ -1,12 +1,11 @@
 /* The memory after a launch of which some blocks were not executed: which words are as all blocks would leave them, which block wrote which
  * words, and which words that were not final a block read.  Only in machines that fetch their inputs and keep definedness.
  *
- * On a device, blocks run in any order.  So what the executed blocks do first, one after the other, is
- * something that they may do.  A word that one of them stored is final: no other block of the launch may
- * store it without a race.  A word that an atomic operation changed is not final until all blocks that change
- * it have done so; until the launch ends, it has a value that a block may see.  Other blocks may have written
- * the rest of what the launch writes, so after the launch only what the executed blocks wrote is known of
- * such a buffer.  On the machine's thread. */
+ * On a device, blocks run in any order.  So the machine may execute the blocks of the sample first, one after the other: a device may do the same.
+ * A word that one of them stored is final: no other block of the launch may store it without a race.  A word that an atomic operation changed is
+ * not final until all blocks that change it have done so; until the launch ends, it has a value that a block may read on a device.  Unexecuted
+ * blocks may have written the other words of a buffer that the launch writes, so after the launch only the words that the executed blocks wrote
+ * are known.  On the machine's thread. */
 #include "machine/memory/partial_launches.h"
 #include "machine/memory/stored_runs.h"
 #include "machine/state/block_paths.h"
@@ -113,7 +112,8 @@ static bool is_output(const machine_run_t *run, const machine_region_t *region) 
    return role == RKB_OUT || role == RKB_INOUT;
 }
 
-/* Of a piece in which nothing is unfinished, and of a launch of which not all blocks were executed: only what these stored is known. */
+/* Makes all words of a piece unknown that executed blocks did not store.  For a piece without unfinished atomic operations, after a launch of
+ * which not all blocks were executed. */
 static void forget_others(machine_region_t *region, uint64_t first, uint64_t end) {
    const uint64_t stored = region->stored[first / 4 / 64]; /* a piece has as many words as these bits */
    if (stored == 0)
@@ -149,9 +149,9 @@ static void settle_piece(const machine_run_t *run, machine_region_t *region, uin
    }
 }
 
-/* Whether the launch's blocks write to the buffer in whole runs.  Buffers from 63 on share one bit.  Where
- * that bit is set, the answer is true for those of them that the launch takes, or for all of them where it
- * takes none and has its pointers from elsewhere. */
+/* Whether the launch's blocks write to the buffer in whole runs.  Buffers from 63 on share one bit.  If that bit is set, the answer is true for
+ * those of them that the launch takes.  If the launch takes none of them, it has its pointers from elsewhere, and the answer is true for all of
+ * them. */
 static bool known_to_store(const rkb_plan_launch_t *launch, uint64_t known, uint32_t buffer) {
    bool others = false;
    if (buffer < 63 || !(known >> 63))

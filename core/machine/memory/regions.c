@@ -78,8 +78,8 @@ uint64_t machine_workspace_address(const machine_run_t *run) {
    return run->workspace == PTX_NONE ? 0 : run->regions[run->workspace].base;
 }
 
-/* Compilers leave variables behind that no kernel names: constants of a class, whose values are in the instructions already.  They hold
- * nothing that a run could read or leave.  A plan may copy to one all the same. */
+/* Compilers leave variables behind that no kernel names: constants of a class, whose values are in the instructions already.  A run can neither
+ * read nor change them.  But a plan may copy to one of them. */
 static bool has_region(const machine_run_t *run, const ptx_variable_t *variable) {
    bool copied = false;
    for (uint32_t n = 0; n < run->plan->constant_count; n++)
@@ -87,7 +87,7 @@ static bool has_region(const machine_run_t *run, const ptx_variable_t *variable)
    return (variable->space == PTX_GLOBAL || variable->space == PTX_CONST) && (variable->named || copied);
 }
 
-/* Which elements of inputs are asked for in the block that begins: where elements are of whole bytes that divide a piece. */
+/* Sets which elements of inputs are asked for in the block that begins, for inputs whose elements have whole bytes that divide a piece. */
 void machine_take_asked(machine_run_t *run) {
    const uint32_t count = run->plan->buffer_count,
                   group = (run->place & MOST_PLACES) % run->options.asked_groups;

@@ -1,7 +1,6 @@
 /* Values that a run reads of the module's variables before it has written them: an earlier run left them
- * there.  If such a value reaches a result or the path, and a run leaves other values than it found, later
- * launches may do other things than the launches that were executed: a kernel can count its launches.  Only
- * runs with taint find this out.  On the machine's thread. */
+ * there.  If such a value reaches a result or the path, and a run leaves other values than it found, later launches may do other things than the
+ * launches that were executed; a kernel can count its launches, for example.  Only runs with taint find such values.  On the machine's thread. */
 #include "machine/decode/written_variables.h"
 #include "machine/state/environment.h"
 

@@ -36,8 +36,8 @@ static uint32_t among_all(uint32_t rank, uint32_t barrier) {
    return rank * BARRIERS_EACH + barrier;
 }
 
-/* Reports a warp that nothing keeps from coming before the barrier's last phase was complete.  In another
- * order of the warps it would belong to that phase. */
+/* Reports a warp that could have come before the barrier's last phase was complete, because nothing orders it after that phase.  In another order
+ * of the warps it would belong to that phase. */
 static void check_turn(machine_warp_t *warp, uint32_t barrier) {
    const machine_block_t *block = warp->block;
    const uint32_t early =
@@ -311,8 +311,7 @@ static bool is_parted(const machine_warp_t *warp, const machine_fragment_t *f) {
    return f->waiting && (warp->program->code[f->pc].flags & FLAG_ALIGNED) && f->mask != warp->alive;
 }
 
-/* Reports lanes of a warp that are at different places.  That explains more than a finding about the warps
- * that wait for them. */
+/* Reports lanes of a warp that are at different places.  This explains more than a finding about the warps that wait for these lanes. */
 static bool report_any_parted(machine_block_t *block) {
    for (uint32_t w = 0; w < block->warp_count; w++)
       for (uint32_t n = 0; n < block->warps[w].fragment_count; n++)

@@ -6,7 +6,7 @@
 #include "machine/in_flight/grid_dependency.h"
 #include "machine/races/races.h"
 
-/* Against all but other threads of the launch; false after a finding. */
+/* Checks the access against everything but other threads of the launch; false after a finding. */
 static bool may_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                        uint32_t bytes, bool store) {
    return machine_global_records(warp->run, region) &&

@@ -1,8 +1,7 @@
 /* Races: the slow paths, which look at one lane's access after the vector paths met a conflict; and all
  * accesses to global memory.  Stores of different values, and a read against a write, reject.  A store of the
- * value that is already there is suspect.  That lanes of a warp execute together orders nothing, volatile or
- * not: since Volta they need not execute together (CUDA C++ Programming Guide, 'Independent Thread
- * Scheduling').  On the machine's thread. */
+ * value that is already there is suspect.  Lanes of a warp are not ordered by executing together, not even for volatile accesses: since Volta they
+ * need not execute together (CUDA C++ Programming Guide, 'Independent Thread Scheduling').  On the machine's thread. */
 #include "machine/races/races.h"
 #include "machine/clocks/second_access.h"
 #include "machine/in_flight/copies.h"
@@ -46,7 +45,7 @@ static bool same_value(const uint8_t *memory, const void *value, uint32_t bytes)
 
 static const char NOTHING_ORDERS[] = "the other access came first; nothing orders the two";
 
-/* others: "several threads"; NULL: another one. */
+/* others: "several threads"; NULL: one other thread. */
 static rkb_machine_finding_t *report(machine_warp_t *warp, uint32_t lane, const char *reason,
                                      const char *symbol, uint64_t offset, uint32_t bytes, bool store,
                                      bool other_wrote, const char *others, bool same) {
@@ -155,8 +154,7 @@ static void shared_atomic(machine_warp_t *warp, uint32_t lane, uint32_t granule,
       shared_conflict(warp, lane, offset, bytes, NULL, true, false,
                       reader == SEVERAL ? PTX_NONE : reader - 1);
    else if (writer == me)
-      /* The record keeps the thread's own plain store, with which other threads' operations race, atomic ones
-       * too. */
+      /* The record keeps the thread's own plain store, because other threads' operations race with it, even atomic ones. */
       return;
    *record = block->epoch << EPOCH_SHIFT | ATOMICS << 11 | me;
 }
@@ -190,7 +188,7 @@ void machine_shared_record(machine_warp_t *warp, uint32_t lane, uint32_t offset,
  * block, or of warps of both threads. */
 static bool ordered_in_block(const machine_warp_t *warp, uint32_t lane, uint64_t name) {
    const uint32_t thread = machine_name_thread(name);
-   /* machine_copy_source_overwritten finds whoever writes what a copy may still read. */
+   /* machine_copy_source_overwritten finds writes to bytes that a copy may still read. */
    return thread == BLOCKS_COPIES || thread == warp->first_thread + lane + 1 ||
           machine_name_time(name) < warp->block->barrier_time ||
           (warp->block->clocks &&
@@ -238,7 +236,7 @@ static uint64_t join_readers(const machine_warp_t *warp, uint32_t lane, uint64_t
       return machine_sync_ordered(warp, lane, old) ? me : many_blocks;
    if (copied)
       return copies ? me : me | MANY_THREADS;
-   /* A thread that knows of a copy's end need not know of what came before its start. */
+   /* A thread that knows of a copy's end need not know of the accesses before the copy's start. */
    if (copies && machine_name_time(old) >= warp->block->barrier_time)
       return me | MANY_THREADS;
    if (ordered_in_block(warp, lane, old))

@@ -1,7 +1,7 @@
 /* Loads through the read-only path (ld.global.nc, __ldg, const __restrict__).  They are valid for memory that
  * no thread writes while the kernel runs (CUDA C++ Programming Guide, 'Read-Only Data Cache Load Function';
- * PTX ISA 9.0, 9.7.9.9).  No barrier or fence refreshes the cache that they use.  So a write of the same
- * launch, by any thread at any time, is a race.  On the machine's thread. */
+ * PTX ISA 9.0, 9.7.9.9).  No barrier or fence refreshes the cache that they use.  So a write of the same launch to such memory, by any thread at
+ * any time, is a race.  On the machine's thread. */
 #include "machine/clocks/second_access.h"
 #include "machine/races/races.h"
 #include "machine/in_flight/grid_dependency.h"

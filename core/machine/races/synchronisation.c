@@ -4,12 +4,11 @@
  *
  * A release by thread t of block b at time T covers three things: what t did before its fence; what the other
  * threads of b did before the last barrier before that fence; and what each of them did before a fence of its
- * own that came before the last barrier before the release.  The last holds because __threadfence() is
- * fence.sc, and the Fence-SC order puts it before the reader's fence once the reader has seen the release
- * (PTX ISA, 'Fence-SC').  A read of the location by an atomic operation, or by a volatile or acquiring load,
- * acquires every release made there before.  It counts as acquiring also where no fence follows, as in the
- * programming guide's own last-block reduction, and the report says so.  A release also passes on what its
- * block had acquired before, so that a message may go from block to block.
+ * own that came before the last barrier before the release.  The third holds because __threadfence() is fence.sc: once the reader has seen the
+ * release, the Fence-SC order puts that fence before the reader's fence (PTX ISA, 'Fence-SC').  A read of the location by an atomic operation, or
+ * by a volatile or acquiring load, acquires every release made there before.  It counts as acquiring also where no fence follows, as in the
+ * programming guide's own last-block reduction, and the report says so.  A release also passes on what its block had acquired before, so that a
+ * message may go from block to block.
  *
  * On the machine's thread. */
 #include "machine/in_flight/copy_sources.h"
@@ -53,7 +52,7 @@ struct machine_sync {
 
 struct machine_acquired {
    uint32_t location, count; /* the releases 0 .. count - 1 of the location */
-   /* Who acquired them and when; other threads of the block have them after the next barrier. */
+   /* Which thread acquired them and when; the other threads of its block have acquired them after the next barrier. */
    uint32_t thread, time;
 };
 
@@ -160,8 +159,8 @@ static bool keep_fences(struct machine_sync *sync, machine_block_t *block) {
    return true;
 }
 
-/* The same for copies of its block.  Of those that its thread did not know to have ended the time is later
- * than the release's (machine_global_copies_read_on). */
+/* The same for copies of its block.  If the releasing thread did not know that a copy had ended, the copy's time is later than the release's
+ * (machine_global_copies_read_on). */
 static bool covers_copies(const struct machine_sync *sync, const release_t *release, uint32_t time) {
    bool covered = time < release->barrier_time || time < release->time;
    for (uint32_t t = 0; release->fences != PTX_NONE && t < release->threads && !covered; t++)
@@ -179,8 +178,7 @@ static bool covers(const struct machine_sync *sync, const release_t *release, ui
            time < sync->fences[release->fences + thread - 1]);
 }
 
-/* Lists are searched in order, and a kernel that synchronises all the time makes them long.  So many steps
- * count as one thread-instruction. */
+/* Lists are searched in order, and a kernel that synchronises all the time makes them long.  This many steps count as one thread-instruction. */
 #define STEPS_OF_WORK 8u
 
 static void count_steps(machine_run_t *run, uint64_t steps) {
@@ -244,7 +242,7 @@ void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address,
 
 /* Notes that a thread has acquired the first count releases of a location.  False when memory ran out. */
 static bool note_acquired(machine_block_t *block, uint32_t location, uint32_t count, uint32_t thread) {
-   count_steps(block->run, block->acquired_count); /* it mostly looks at all of them */
+   count_steps(block->run, block->acquired_count); /* the loop mostly looks at all of them */
    for (uint32_t n = block->acquired_count; n-- > 0;) {
       struct machine_acquired *known = &block->acquired[n];
       if (known->location != location || known->thread != thread || known->time < block->barrier_time)

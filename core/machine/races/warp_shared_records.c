@@ -1,15 +1,14 @@
-/* Records a warp's plain accesses to shared memory at once, where clocks keep the order (races.h).  After
- * each barrier the lanes of a warp know the same, so what one of them may do the others may do too.  The
- * record is then as if one lane after the other had made the access.  Where the lanes know different things,
- * or an access is not ordered, this file leaves it to the slow path, which looks lane by lane and reports.
- * It may have recorded a part already; recording an access twice changes nothing.  On the machine's
- * thread. */
+/* Records a warp's plain accesses to shared memory at once, where clocks keep the order (races.h).  After each barrier the lanes of a warp know
+ * the same, so an access that is ordered for one of them is ordered for all.  The record is then the same as if one lane after the other had made
+ * the access.  Where the lanes know different things, or an access is not ordered, this file leaves it to the slow path, which looks lane by lane
+ * and reports.  It may have recorded a part already; recording an access twice changes nothing.  On the machine's thread. */
 #include "machine/clocks/vector_clocks.h"
 #include "machine/races/races.h"
 
 #define MOST_ASKED 4u /* a power of two */
 
-/* Which lanes of a warp the row knows up to a clock.  The granules of a row were mostly accessed by the same warps at the same clocks. */
+/* The lanes of a warp whose accesses up to a clock the row knows.  The answer is kept, because the granules that a warp accesses at once were mostly accessed
+ * by the same warps at the same clocks. */
 typedef struct asked {
    uint32_t warp, clock, lanes;
    bool is_set;
@@ -37,7 +36,7 @@ static bool find_row(machine_warp_t *warp, uint32_t mask, row_t *row) {
    return !different;
 }
 
-/* Of some lanes of a warp those of which the row has what they did up to a clock. */
+/* Returns those of some lanes of a warp whose accesses up to a clock the row knows. */
 static uint32_t known_lanes(const row_t *row, uint32_t warp, uint32_t lanes, uint32_t clock) {
    uint32_t known = 0;
    for (uint32_t left = lanes; left; left &= left - 1) {
@@ -47,7 +46,7 @@ static uint32_t known_lanes(const row_t *row, uint32_t warp, uint32_t lanes, uin
    return known;
 }
 
-/* Whether the row has what the lanes of a warp did up to a clock.  own: a thread that is left out. */
+/* Whether the row knows the accesses of the lanes of a warp up to a clock.  own: a thread that is left out. */
 static inline bool are_known(row_t *row, uint32_t warp, uint32_t lanes, uint32_t clock, uint32_t own) {
    const uint32_t others = own / LANES == warp ? lanes & ~(1u << own % LANES) : lanes;
    asked_t *asked = &row->asked[warp % MOST_ASKED];
@@ -113,14 +112,14 @@ static bool note_readers(row_t *row, machine_shared_record_t *record, uint32_t g
    return true;
 }
 
-/* Whether the row has what the granule's writer did, or all lanes are the writer. */
+/* Whether the row knows the access of the granule's writer, or all lanes are the writer. */
 static inline bool is_writer_known(const row_t *row, const machine_shared_record_t *record, uint32_t me,
                                    bool alone) {
    return !record->writer || row->knows[record->writer - 1] >= record->writer_clock ||
           (alone && record->writer - 1 == me);
 }
 
-/* The same as below, of one lane's access, where memory for several warps is there or not needed: mostly. */
+/* Does the same as the function below for one lane's access, in the usual case: memory for several warps is there or not needed. */
 static inline bool note_alone(row_t *row, machine_shared_record_t *record, uint32_t granule, uint32_t me,
                               uint32_t clock, bool store) {
    const uint32_t number = row->warp->number, lane = 1u << me % LANES;

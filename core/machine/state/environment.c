@@ -6,12 +6,12 @@
 /* Addresses have 47 bits, so there is room for 2,048 regions of 2^36 bytes. */
 #define PLACES 2048ull
 #define MOST_SLOTS 64u /* most warps of a multiprocessor */
-/* A region begins in the first 2^34 bytes of its 2^36 and has less than 2^35, so 2^34 at least lie between two.  The origin of all of them is a
- * multiple of 2^34, so each bit of an address varies. */
+/* A region begins in the first 2^34 bytes of its 2^36 and has less than 2^35 bytes, so at least 2^34 bytes lie between two regions.  The origin of
+ * all of them is a multiple of 2^34, so each bit of an address varies. */
 #define ROOM_SHIFT 34
 #define ROOMS 4u
 #define WINDOW_STEP 24 /* windows are aligned to 16 MiB */
-/* Apart from the regions' own numbers. */
+/* These numbers differ from the numbers of the regions. */
 #define ORDERS 0x100000u
 #define ORIGINS 0x200000u
 #define WINDOWS 0x300000u
@@ -22,7 +22,7 @@ static uint64_t mixed(uint64_t number) {
    return number ^ number >> 32;
 }
 
-/* Two numbers that differ in their lowest bit alone give two environments of which one has each bit of an address that the other one lacks. */
+/* Two numbers that differ only in their lowest bit give two environments: where an address bit is 0 in one of them, it is 1 in the other. */
 static uint64_t of_pair(uint64_t number, uint64_t purpose) {
    return mixed((number | 1) + purpose);
 }
@@ -31,7 +31,7 @@ static bool is_turned(uint64_t number) {
    return number & 1;
 }
 
-/* The places of the regions in any order: on a device neither does a later buffer lie behind an earlier one. */
+/* Puts the regions in any order, because on a device a later buffer need not lie behind an earlier one. */
 static void order_regions(machine_run_t *run, uint64_t number, uint32_t regions) {
    for (uint32_t n = 0; n < regions; n++)
       run->region_there[n] = (uint16_t)n;

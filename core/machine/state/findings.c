@@ -1,4 +1,4 @@
-/* Findings: where, by which thread, with which values; as JSON and as text. */
+/* Findings: where something was found, in which thread and with which values.  Writes them as JSON and as text. */
 #include "machine/state/execution.h"
 #include "machine/decode/operands.h"
 
@@ -166,7 +166,7 @@ static rkb_machine_finding_t *add(machine_run_t *run, const rkb_machine_finding_
    return slot;
 }
 
-/* A rejection decides the verdict; what comes after it in the block would only be a consequence. */
+/* A rejection decides the verdict; later findings in the block would only be its consequences. */
 static void consider_stopping(machine_run_t *run, uint32_t standing) {
    if (standing == RKB_MACHINE_REJECT)
       run->stop = true;
