@@ -1,6 +1,6 @@
-/* Single precision (PTX ISA 9.0, 9.7.3): exact operations as IEEE has them, canonical NaN 0x7fffffff; approximations
- * correctly rounded, which is within every bound the manual states.  Each operation has a plain form and one, name_x,
- * that minds rounding, .ftz and .sat. */
+/* Single precision (PTX ISA 9.0, 9.7.3).  Exact operations follow IEEE 754, with the canonical NaN 0x7fffffff.  Approximations are correctly
+ * rounded, which is within every bound that the manual states.  Each operation has a plain form and a form, name_x, that handles rounding, .ftz
+ * and .sat. */
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/approximate.h"
 #include "machine/lanes/rounding_mode.h"
@@ -125,9 +125,8 @@ static inline float neighbour(uint64_t environment, float y) {
 
 #define DEVICE(y) neighbour(warp->run->environment, y)
 
-/* rcp.approx may be 1 ulp off, and sqrt.approx 2^-23 of the result (PTX ISA 9.0, 9.7.3.13 and .15); not every
- * neighbour is that near.  In other environments some results are the other one of the two floats around the
- * exact result. */
+/* rcp.approx may be 1 ulp off, and sqrt.approx 2^-23 of the result (PTX ISA 9.0, 9.7.3.13 and .15); not every neighbouring float is that near.  So
+ * in other environments some results are the second of the two floats around the exact result. */
 static inline float either(uint64_t environment, double exact, float y) {
    const uint32_t bits = float_to_bits(y), exponent = bits >> 23 & 0xff;
    const uint32_t turn = (bits * 0x9e3779b1u + (uint32_t)environment) * 0x85ebca6bu >> 31;

@@ -1,5 +1,5 @@
-/* Half and bfloat16 arithmetic, scalar and packed (PTX ISA 9.0, 9.7.4): computed in double, whose last bit is made odd when
- * something was lost ('round to odd', Boldo and Melquiond, 2008), and rounded once: correct rounding. */
+/* Half and bfloat16 arithmetic, scalar and packed (PTX ISA 9.0, 9.7.4): computed in double, whose last bit is made odd when something was lost
+ * ('round to odd', Boldo and Melquiond, 2008), and rounded once.  The results are correctly rounded. */
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/half.h"
 #include "machine/lanes/approximate.h"

@@ -54,13 +54,14 @@ TERNARY_OP(mad_wide_s16, uint32_t, uint32_t, uint32_t, uint32_t, (uint32_t)(SH(x
 TERNARY_OP(mad_wide_u32, uint64_t, uint32_t, uint32_t, uint64_t, (uint64_t)x *y + z)
 TERNARY_OP(mad_wide_s32, uint64_t, int32_t, int32_t, uint64_t, (uint64_t)((int64_t)x *y) + z)
 
-/* By doubles, of which four are divided at once: a quotient of 32 bits that is no whole number lies farther from one than their last digit. */
+/* Divides as doubles, four at once.  This is exact: a quotient of two 32-bit numbers that is no whole number is farther from every whole number
+ * than the last digit of a double. */
 static inline int32_t quotient(int32_t x, int32_t y) {
    const int32_t by = y == 0 || y == -1 ? 1 : y, whole = (int32_t)((double)x / (double)by);
    return y == 0 ? -1 : y == -1 ? (int32_t) - (uint32_t)x : whole;
 }
 
-/* The manual leaves open what division by zero gives, quotient and remainder: all ones on an H200. */
+/* The manual leaves open what quotient and remainder a division by zero gives; an H200 gives all ones. */
 BINARY_OP(div_u16, uint32_t, uint32_t, uint32_t, H(y) ? H(x) / H(y) : 0xffff)
 BINARY_OP(div_s16, uint32_t, uint32_t, uint32_t, SH(y) ? H(SH(x) / SH(y)) : 0xffff)
 BINARY_OP(div_u32, uint32_t, uint32_t, uint32_t, y ? x / y : FULL_MASK)

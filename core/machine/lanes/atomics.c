@@ -1,5 +1,5 @@
-/* atom, red, membar and fence (PTX ISA 9.0, 9.7.14).  Lanes act in order of their number; a result that depends on the
- * order (floating-point sums) is named in the report, not rejected. */
+/* atom, red, membar and fence (PTX ISA 9.0, 9.7.14).  Lanes act in order of their numbers.  If a result depends on the order (floating-point
+ * sums), the report says so; this is no reason to reject. */
 #include "machine/state/environment.h"
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/atomic_values.h"

@@ -1,5 +1,5 @@
-/* mapa, getctarank and barrier.cluster.arrive (PTX ISA 9.0, 9.7.9.24 and 9.7.13.3).  Where a cluster has
- * several blocks, the high bits of an address of shared memory say whose it is (CLUSTER_SHIFT). */
+/* mapa, getctarank and barrier.cluster.arrive (PTX ISA 9.0, 9.7.9.24 and 9.7.13.3).  Where a cluster has several blocks, the high bits of an
+ * address of shared memory name the block (CLUSTER_SHIFT). */
 #include "machine/lanes/handlers.h"
 #include "machine/in_flight/cluster_barrier.h"
 

@@ -43,7 +43,7 @@ enum combination { ALONE, WITH_AND, WITH_OR, WITH_XOR };
       return mask_of(truth);                                                                                 \
    }
 
-/* Eight words at a time, whose truths go into the mask as they come. */
+/* Compares eight words at a time; each group's results go into the mask at once. */
 typedef int32_t signed_words_t __attribute__((vector_size(32), may_alias));
 typedef uint32_t unsigned_words_t __attribute__((vector_size(32), may_alias));
 
@@ -366,7 +366,7 @@ OP(selp_b64) {
 static uint32_t not_negative(machine_warp_t *warp, const machine_instruction_t *i) {
    const uint32_t *c = LANES_OF(uint32_t, i->c);
    uint32_t truth[LANES];
-   if (i->type == PTX_F32) /* flushing a subnormal to zero makes a negative one not negative */
+   if (i->type == PTX_F32) /* a negative subnormal number that is flushed to zero is no longer negative */
       TRUTH((i->flags & FLAG_FTZ ? plain_float(bits_to_float(c[l]), FLAG_FTZ) : bits_to_float(c[l])) >= 0);
    else
       TRUTH((int32_t)c[l] >= 0);

@@ -1,6 +1,5 @@
-/* cp.async: each lane copies 4, 8 or 16 bytes from global to shared memory, of which the last may be zeros
- * instead (PTX ISA 9.0, 9.7.9.25.3).  This file moves the bytes; in_flight/copies.c knows who owns them until the
- * lane waits. */
+/* cp.async: each lane copies 4, 8 or 16 bytes from global to shared memory; zeros may replace the last of them (PTX ISA 9.0, 9.7.9.25.3).  This
+ * file moves the bytes; in_flight/copies.c keeps which copy they belong to until the lane waits. */
 #include "machine/lanes/handlers.h"
 #include "machine/access/memory_access.h"
 #include "machine/in_flight/copies.h"
@@ -152,7 +151,7 @@ OP(copy_commit) {
       machine_copies_commit(warp, mask);
 }
 
-/* If a wait leaves n groups in flight, n + 1 are in flight before it, so each step waits for that fraction of one group's time. */
+/* If a wait leaves n groups in flight, n + 1 are in flight before it.  So each wait counts as 1 / (n + 1) of one group's time. */
 OP(copy_wait) {
    if (warp->copies_open) {
       warp->copy_waits += COPY_WAIT / ((i->operation ? 0 : (uint64_t)i->immediate) + 1);

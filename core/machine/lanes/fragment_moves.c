@@ -106,8 +106,8 @@ static uint64_t address_of(const fragment_walk_t *walk, uint64_t first, uint32_t
    return walk->address + element * walk->bits / 8;
 }
 
-/* Reaches one piece of a register in all lanes, checked for bounds.  *left: each lane's access is still to be recorded, just before it is
- * made, because a store of the value that another lane has just stored is told by the bytes that are there. */
+/* Finds one piece of a register in all lanes, checked for bounds.  *left: each lane's access must still be recorded, just before it is made.  Only
+ * then do the bytes in memory show whether a lane stores the value that another lane has just stored. */
 static bool reach_lanes(machine_warp_t *warp, const machine_instruction_t *i, const fragment_walk_t *walk,
                         uint64_t first, uint32_t piece, bool store, machine_place_t place[LANES],
                         bool *left) {
@@ -124,8 +124,8 @@ static bool reach_lanes(machine_warp_t *warp, const machine_instruction_t *i, co
    return true;
 }
 
-/* Where all lanes' bytes of one piece lie, if that is in the block's own shared memory and all may be there.  *left: as above.  False: each lane has to be
- * looked at. */
+/* Finds where all lanes' bytes of one piece lie, if they lie in the block's own shared memory and the lanes may access them.  *left: as above.
+ * False: each lane must be looked at by itself. */
 static inline bool reach_shared(machine_warp_t *warp, const machine_instruction_t *i,
                                 const fragment_walk_t *walk, uint64_t first, uint32_t piece, bool store,
                                 uint32_t offset[LANES], bool *left) {

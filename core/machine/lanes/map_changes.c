@@ -97,7 +97,7 @@ OP(map_copy) {
    if (!find_map(warp, 0, source, false, &from) ||
        !machine_bulk_global(warp, 0, target, RKB_MAP_BYTES, true, &to))
       return;
-   for (uint32_t l = 0; l < LANES && !warp->run->stop; l++) /* any lane may be the one that reads it */
+   for (uint32_t l = 0; l < LANES && !warp->run->stop; l++) /* any lane may read the map */
       access(warp, l, &from, false);
    to.shared = (uint32_t)from.offset;
    machine_bulk_store(warp, 0, &to);

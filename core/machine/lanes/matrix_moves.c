@@ -5,7 +5,7 @@
 #include "machine/lanes/transpose.h"
 #include "machine/lanes/whole_warp.h"
 
-/* Reaches the bytes of one lane, checked for bounds and, in a run that looks for races, for races. */
+/* Finds the bytes of one lane, checked for bounds and, in a run that looks for races, for races. */
 static bool reach(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, uint64_t address,
                   uint32_t bytes, const void *value, machine_place_t *place) {
    if (!place_of(warp, lane, address, i->space, bytes, value != NULL, place))
@@ -58,7 +58,7 @@ static void leave_doubles(machine_warp_t *warp, const machine_instruction_t *i, 
    }
 }
 
-/* A bit a half of a row: whether it is a value. */
+/* Returns a bit for each half of a row: whether it holds a value. */
 static uint8_t known_halves(const uint8_t *defined) {
    uint64_t words[2];
    uint8_t known = 0;
@@ -72,7 +72,7 @@ static uint8_t known_halves(const uint8_t *defined) {
    return known;
 }
 
-/* The lanes whose two halves are values. */
+/* The lanes whose two halves hold values. */
 static uint32_t known_lanes(const uint8_t known[8], bool turned) {
    uint32_t lanes = 0;
    for (uint32_t l = 0; l < LANES; l++) {
@@ -84,7 +84,7 @@ static uint32_t known_lanes(const uint8_t known[8], bool turned) {
    return lanes;
 }
 
-/* Where the rows lie in the block's shared memory, and notes that they are read; false where the lane by lane way has to look. */
+/* Finds where the rows lie in the block's shared memory, and notes that they are read; false where each lane must be looked at by itself. */
 static bool find_shared_rows(machine_warp_t *warp, const machine_instruction_t *i,
                              const uint64_t address[LANES], uint32_t offset[LANES]) {
    machine_block_t *block = warp->block;

@@ -1,6 +1,6 @@
-/* Writes down what a block does to the values that inputs reach.  Registers that no input reached hold the same in every run
- * that takes the same path, so their instructions are left out, and their values are written down where an instruction that is
- * recorded takes them.  Stores are all recorded, because a load that an input reaches may read any of them. */
+/* Writes down what a block does to the values that inputs reach.  Registers that no input reached hold the same values in every run that takes the
+ * same path.  So the instructions that write them are left out, and their values are written down where a recorded instruction reads them.  All
+ * stores are recorded, because a load that an input reaches may read any stored value. */
 #include "machine/lanes/handlers.h"
 #include "machine/state/recording.h"
 
@@ -134,7 +134,7 @@ static bool find_place(machine_warp_t *warp, const machine_instruction_t *i, uin
    } else {
       return false;
    }
-   /* Within a window the upper half of a generic address is the window's, and of another space's nothing. */
+   /* Within a window, the upper half of a generic address comes from the window; an address of the space itself has no upper half. */
    const uint64_t from = window == 0               ? base - add
                          : i->space == PTX_GENERIC ? run->window_base[window] - add
                                                    : 0 - add;
@@ -247,8 +247,7 @@ static void record_store(machine_warp_t *warp, const machine_instruction_t *i, u
    enter_access(warp, i, ENTRY_STORE, mask, in, offset);
 }
 
-/* Only their handlers know where moves of matrices go, so these repeat them.  No input may decide where they
- * go. */
+/* Only the handlers of matrix moves know which places these access, so the handlers repeat the moves.  No input may decide the places. */
 static bool matrix_taint(machine_warp_t *warp, const machine_instruction_t *i, bool store, uint64_t *taint) {
    machine_run_t *run = warp->run;
    const uint64_t address =
@@ -295,7 +294,7 @@ static void record_copy(machine_warp_t *warp, const machine_instruction_t *i, ui
    enter(warp, i, ENTRY_CUSTOM, mask);
 }
 
-/* Whether with other inputs a value would make other registers defined. */
+/* Whether other registers would be defined with other inputs. */
 static bool decides_definedness(const machine_warp_t *warp, const machine_instruction_t *i, uint8_t kind,
                                 const machine_operands_t *list, uint32_t mask, bool guarded) {
    if (kind == RECORD_SELECT && warp->taint[i->ci] && ((warp->defined[i->ai] ^ warp->defined[i->bi]) & mask))

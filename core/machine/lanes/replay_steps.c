@@ -9,7 +9,7 @@
 
 typedef struct memory {
    uint8_t *data;
-   double *shadow; /* by word; NULL: inputs have none, and nothing has where the run keeps none */
+   double *shadow; /* by word; NULL for inputs, and everywhere in a run that keeps no doubles */
 } memory_t;
 
 static inline memory_t memory_of(const machine_run_t *run, uint32_t in) {
@@ -276,8 +276,8 @@ static void repeat(machine_record_t *record, machine_block_t *block) {
    }
 }
 
-/* Handlers find every register defined, since the recorded run found what decided anything, and no taint to
- * carry. */
+/* Handlers find every register defined and no taint to carry, because the recorded run has already found every undefined value that decided
+ * something. */
 void MACHINE_PASTE2(machine_replay, MACHINE_ISA)(machine_record_t *record, machine_block_t *block) {
    const uint32_t registers = block->launch->program->register_count;
    memset(record->ones, 0xff, registers * sizeof *record->ones);

@@ -1,7 +1,7 @@
 /* The double-precision shadow of each single-precision operation.  The dispatcher fills the operands' shadows first and
- * runs these after the operation itself, so that the f32 result is available.  An operation whose purpose is to round (an explicit
- * direction, or a constant so large that the sum is an integer) passes its rounded result on.  Otherwise the integer part that the
- * exponential's range reduction takes from the bits would not be the one that the shadow subtracts. */
+ * runs these after the operation itself, so that the f32 result is available.  For an operation whose purpose is to round (an explicit direction,
+ * or a constant so large that the sum is an integer), the shadow is the rounded result.  Otherwise the range reduction of an exponential would
+ * take one integer part from the bits, and the shadow would subtract another. */
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/approximate.h"
 
@@ -67,7 +67,8 @@ OP(shadow_keep) {
    EACH_LANE d[l] = KEEP(a[l], d[l]);
 }
 
-/* Of what changes the exponent: the shadow by the same power of two; where there is none (zeros, infinities) the result. */
+/* For an instruction that changes the exponent: the shadow is multiplied by the same power of two; where there is no such power (zeros,
+ * infinities) the shadow is the result. */
 OP(shadow_scale) {
    const double *a = SHADOW_OF(i->a);
    const float *x = LANES_OF(float, i->a), *r = LANES_OF(float, i->d);

@@ -61,7 +61,7 @@ OP(store) {
       machine_count_request(warp, address, mask, (uint32_t)i->element_bytes * i->elements, true);
    if (shared && warp->block->measured && store_shared(warp, i, mask))
       return;
-   if (mask & (mask - 1) && /* one lane is as quick alone */
+   if (mask & (mask - 1) && /* for a single lane the general way is as fast */
        (store_words(warp, i, mask, address) || store_narrow_parts(warp, i, mask, address)))
       return;
    store_lanes(warp, i, mask, address);

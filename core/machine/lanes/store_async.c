@@ -5,7 +5,7 @@
 #include "machine/lanes/bulk_operands.h"
 #include "machine/lanes/handlers.h"
 
-/* What an address of shared memory becomes in the lane's element e; false after a finding. */
+/* Changes an address of shared memory to that of the lane's element e; false after a finding. */
 static bool write_element(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, uint32_t to,
                           const machine_slot_t *value) {
    machine_block_t *block = warp->block;

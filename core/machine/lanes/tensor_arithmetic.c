@@ -105,7 +105,7 @@ static inline __attribute__((always_inline)) bool take_all(format_t format, cons
 
 typedef float floats_t __attribute__((vector_size(32), may_alias));
 
-/* eight_to_half of eight words.  A product with 2^120 makes e4m3's exponent a float's, also of subnormal numbers. */
+/* eight_to_half of eight words.  A product with 2^120 turns an exponent of e4m3 into that of a float, also for subnormal numbers. */
 static inline ints_t halves_of(ints_t elements, bool e5m2) {
    const ints_t magnitude = elements & 0x7f, sign = (elements & 0x80) << 8;
    if (e5m2)
@@ -226,7 +226,7 @@ void NAME(machine_tensor_sum_slowly)(const machine_tensor_rule_t *rule, uint32_t
 
 /* A row of eight sums at a time ------------------------------------------------------------------------------------ */
 
-/* Sums of the aligned terms, as whole numbers, to float32: the low 29 bits of a double's fraction are what truncation drops. */
+/* Converts sums of the aligned terms from whole numbers to float32.  Truncation drops the low 29 bits of a double's fraction. */
 static inline half_floats_t finish_half(half_ints_t products, half_ints_t addend, half_ints_t scale) {
    const half_doubles_t sum = __builtin_convertvector(products, half_doubles_t) +
                               __builtin_convertvector(addend, half_doubles_t),
@@ -239,8 +239,7 @@ static inline half_floats_t finish_half(half_ints_t products, half_ints_t addend
 #define HIGH_HALF(x) __builtin_shufflevector(x, x, 4, 5, 6, 7)
 
 /* False where a result is subnormal, or was rounded to the least normal number, because conversion does not
- * truncate there.  The halves are joined in registers: read back from memory, the eight would have to wait
- * for both writes. */
+ * truncate there.  The halves are joined in registers; a read of all eight from memory would have to wait for both writes. */
 static inline bool finish(ints_t products, ints_t addend, ints_t scale, uint32_t *out) {
    const half_floats_t low = finish_half(LOW_HALF(products), LOW_HALF(addend), LOW_HALF(scale)),
                        high = finish_half(HIGH_HALF(products), HIGH_HALF(addend), HIGH_HALF(scale));
@@ -253,8 +252,8 @@ static inline bool finish(ints_t products, ints_t addend, ints_t scale, uint32_t
 #undef LOW_HALF
 #undef HIGH_HALF
 
-/* A tile of factors, made ready: significands (of 11 bits, or of 8 that have further to go) are shifted to where products begin, half
- * of the way each, so that products need no shift of their own. */
+/* A tile of prepared factors.  The significands (of 11 bits, or of 8 bits, which are shifted further) of a and b are each shifted half of the way
+ * to the place where products begin, so that products need no shift of their own. */
 typedef struct ready {
    int32_t a[TENSOR_ROWS * TENSOR_TERMS] __attribute__((aligned(32)));
    ints_t b[TENSOR_TERMS];
@@ -281,7 +280,7 @@ static inline void make_ready(const machine_tensor_rule_t *rule, uint32_t rows, 
    out->addend_right = addend < 0 ? -addend : 0;
 }
 
-/* Computes a row of eight sums; false where the slow way has to look. */
+/* Computes a row of eight sums; false where they must be computed element by element. */
 static inline __attribute__((always_inline)) bool sum_row(const machine_tensor_rule_t *rule, uint32_t terms,
                                                           const ready_t *factors, uint32_t row, bool halves,
                                                           uint32_t *sum) {
@@ -307,8 +306,7 @@ static inline __attribute__((always_inline)) bool sum_row(const machine_tensor_r
    return true;
 }
 
-/* Whether a row of zeros is added to eight sums of zero, as beyond the edge of a matrix: then the results are
- * +0 for any finite b. */
+/* Whether a row of zeros is multiplied and added to eight sums of zero, as beyond the edge of a matrix.  Then the results are +0 for any finite b. */
 static inline __attribute__((always_inline)) bool adds_nothing(const int32_t *row, uint32_t terms,
                                                                const uint32_t *sum) {
    const ints_t sums = *(const ints_t *)sum << 1;

@@ -11,8 +11,8 @@
 #define TILE_CHUNK                                                                                           \
    16u /* bytes of a row that one step moves; measured on an H200: tests/conformance/tile_forms.txt */
 
-#define ROW_BURDEN 6u         /* of each dimension, to find where a row lies, in thread-instructions */
-#define TILE_BYTES_OF_WORK 8u /* of rows that are copied whole */
+#define ROW_BURDEN 6u         /* work for each dimension to find where a row lies, in thread-instructions */
+#define TILE_BYTES_OF_WORK 8u /* so many bytes of rows that are copied whole count as one thread-instruction */
 
 typedef struct moving {
    machine_warp_t *warp;
@@ -91,7 +91,7 @@ static void give(void *argument, const machine_row_t *row) {
       machine_bulk_give(m->warp, m->lane, row);
 }
 
-/* Most tiles lie whole in an input: its bytes all have values, and what is read of none is the same everywhere. */
+/* Whether the tile lies whole in a region whose bytes all have values, as most tiles do in an input, and no doubles are kept. */
 static bool is_plain(const machine_warp_t *warp, const machine_tile_t *tile) {
    return !tile->region->defined && !warp->block->shared_shadow && machine_tile_is_whole(tile);
 }
@@ -107,7 +107,7 @@ static void take_partial(machine_warp_t *warp, const machine_tile_t *tile) {
    machine_block_t *block = warp->block;
    const uint32_t pieces = machine_tile_read_partial(tile, !machine_unasked(warp->run, tile->region->taint),
                                                      block->shared, block->shared_defined);
-   warp->run->work.burden += pieces + tile->bytes / 4; /* as machine_bulk_take has it for each piece */
+   warp->run->work.burden += pieces + tile->bytes / 4; /* as machine_bulk_take counts for each piece */
    warp->run->undefinings++;
    if (warp->taint)
       block->shared_taint |= tile->region->taint;
@@ -118,7 +118,7 @@ static void take_all(moving_t *moving) {
    machine_warp_t *warp = moving->warp;
    machine_block_t *block = warp->block;
    warp->run->undefinings +=
-      warp->run->options.asked != NULL; /* also where all of it holds values: others may be known not to */
+      warp->run->options.asked != NULL; /* even where all of the tile holds values: other elements may be known to hold none */
    if (!is_plain(warp, tile)) {
       if (is_partial(warp, tile))
          take_partial(warp, tile);

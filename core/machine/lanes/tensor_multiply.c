@@ -1,6 +1,6 @@
 /* mma and wmma.mma: the fragments of a warp become small matrices of numbers, whose product (tensor_arithmetic.h) goes back into
  * fragments (PTX ISA 9.0, 9.7.15).  Definedness goes by rows and columns, taint by fragment, and the doubles beside float32 sums
- * are sums of exact products.  All 32 lanes take part, or the instruction is wrong. */
+ * are sums of exact products.  If not all 32 lanes take part, there is a finding. */
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/half.h"
 #include "machine/lanes/tensor_product.h"
@@ -91,7 +91,7 @@ static void take_columns(const machine_tensor_product_t *p, uint32_t tile, const
 
 /* Floats: doubles beside them ------------------------------------------------------------------------------------ */
 
-/* TF32 factors are whole registers, with doubles of their own; narrower ones are what their bits say. */
+/* TF32 factors are whole registers and have doubles of their own; the doubles of narrower factors come from their bits. */
 static void doubles_of_rows(const machine_tensor_product_t *p, uint32_t tile, const step_t *step,
                             const machine_tensor_factors_t *factors, double *out) {
    machine_warp_t *warp = p->warp;
@@ -152,7 +152,7 @@ static void widen_sums(uint32_t *sum) {
       sum[n] = canonical(half_to_float((uint16_t)sum[n]));
 }
 
-/* What was summed from zero joins the addend, rounded to nearest. */
+/* Adds the addend to the sum of the products, rounded to nearest. */
 static void join(bool halves, const uint32_t *addend, uint32_t *sum) {
    for (uint32_t n = 0; n < TILE; n++)
       sum[n] = halves ? half_of(half_to_float((uint16_t)addend[n]) + half_to_float((uint16_t)sum[n]))
@@ -196,7 +196,7 @@ static void multiply_tile(const machine_tensor_product_t *p, uint32_t row_tile, 
       sum[n] = half_of(bits_to_float(sum[n]));
 }
 
-/* The doubles that results begin from. */
+/* The doubles with which the results begin. */
 static void take_doubles(const machine_tensor_product_t *p, uint32_t row_tile, uint32_t column_tile,
                          double *wide) {
    const machine_tensor_t *tensor = p->tensor;
@@ -221,7 +221,8 @@ static void fill_doubles(const machine_tensor_product_t *p, const machine_slot_t
       machine_shadow_fill(p->warp, registers[n].offset, registers[n].number);
 }
 
-/* Products of zeros that join sums of zero: in small shapes most, beyond the edges of a matrix.  Returns whether that is all there is, and then the results are zeros. */
+/* For products of zeros, which in small shapes most are, beyond the edges of a matrix: if all addends are zeros too, sets the results to zeros and
+ * returns true. */
 static bool stay_zeros(const machine_tensor_product_t *p) {
    const machine_tensor_t *tensor = p->tensor;
    machine_warp_t *warp = p->warp;
@@ -239,7 +240,7 @@ static bool stay_zeros(const machine_tensor_product_t *p) {
    return true;
 }
 
-/* All tiles before any result is written: a result's register may be a factor's. */
+/* Computes all tiles before any result is written, because a result's register may also be a factor's. */
 static void multiply_floats(const machine_tensor_product_t *p) {
    const machine_tensor_t *tensor = p->tensor;
    machine_warp_t *warp = p->warp;
@@ -344,7 +345,7 @@ static uint32_t defined_sources(const machine_tensor_product_t *p) {
    return defined;
 }
 
-/* Whether nothing will ask for the numbers: results without a value are the same to whoever reads them. */
+/* Whether none of the results is defined, so that the numbers need not be computed. */
 static bool none_defined(const machine_tensor_product_t *p) {
    uint32_t defined = 0;
    for (uint32_t n = 0; n < p->tensor->registers[TENSOR_D]; n++)
@@ -369,10 +370,10 @@ OP(mma) {
          warp->defined[p.d[n].number] = 0;
    else if (!defined)
       carry_definedness(&p);
-   /* A product of constants is computed all the same: no taint tells of it where it decides something. */
+   /* A product of constants is computed even if it is not needed, because no taint would show where it decides something. */
    const uint64_t taint = taint_of(&p);
    if (machine_unasked(warp->run, taint) || (!defined && none_defined(&p)))
-      ; /* what is there is as good as any */
+      ; /* the registers keep their old contents, which nothing will use */
    else if (tensor->quads)
       MACHINE_PASTE2(machine_multiply_quads, MACHINE_ISA)(&p);
    else if (tensor->type[TENSOR_D] == TENSOR_F64)

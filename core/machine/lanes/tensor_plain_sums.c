@@ -4,8 +4,8 @@
 #include "machine/lanes/double_nan.h"
 #include "machine/lanes/tensor_product.h"
 
-/* m8n8k4 on halves, which the architectures since 8.0 make of single fused multiply-adds: of the products first, from zero on, then
- * the addend.  Lanes 4 q .. 4 q + 3 and 16 + 4 q .. 16 + 4 q + 3 work together. */
+/* m8n8k4 on halves, which the architectures since 8.0 make of single fused multiply-adds: the products are summed from zero first, then the addend
+ * is added.  Lanes 4 q .. 4 q + 3 and 16 + 4 q .. 16 + 4 q + 3 work together. */
 static uint32_t quad_lane(uint32_t quad, uint32_t number) {
    return 4 * quad + number % 4 + (number < 4 ? 0 : 16);
 }

@@ -25,9 +25,8 @@ static void taint_control(machine_warp_t *warp, uint16_t number) {
       warp->run->report.control_taint |= warp->taint[number];
 }
 
-/* A lane asks for what the manual leaves undefined, when it is outside the member mask that it names, or when
- * it names a live lane that does not take part.  Exited lanes may be in a full mask only when they were never
- * alive: the hardware waits for all named lanes that have not exited. */
+/* The manual leaves the operation undefined when a lane is outside the member mask that it names, or when it names a live lane that does not take
+ * part.  Exited lanes may be in a full mask only when they were never alive: the hardware waits for all named lanes that have not exited. */
 static bool members_agree(machine_warp_t *warp, uint32_t member_offset, uint16_t member_number,
                           uint32_t mask) {
    const machine_register_info_t *named = &warp->program->registers[member_number];
@@ -44,7 +43,7 @@ static bool members_agree(machine_warp_t *warp, uint32_t member_offset, uint16_t
    uint32_t different = 0;
    for (uint32_t l = 0; l < LANES; l++)
       different |= members[l] ^ mask;
-   if (!different) /* every lane names exactly those that are here */
+   if (!different) /* every lane names exactly the lanes that are here */
       return true;
    for (uint32_t l = 0; l < LANES; l++) {
       if (!(mask >> l & 1))
@@ -376,7 +375,8 @@ OP(elect) {
       warp->valid[i->di] &= ~mask;
 }
 
-/* Each group of lanes joins what its lanes know, by itself; a row of slow_instructions.c has counted the first (docs/decisions/work.md). */
+/* Each group of lanes joins what its lanes know, by itself.  This is the work of each further group; a row of slow_instructions.c counts the first
+ * group (docs/decisions/work.md). */
 #define GROUP_BURDEN 24u
 
 OP(warp_sync) {

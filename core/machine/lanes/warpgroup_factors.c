@@ -50,7 +50,8 @@ static float value_of(enum machine_tensor_type type, uint32_t bits) {
    return value;
 }
 
-/* Eight bytes; a lane of what is returned is not zero where they are infinite or NaN.  2^120, 2^112 make the format's exponent a float's. */
+/* Takes eight bytes apart.  A lane of the returned value is not zero where the byte's number is infinite or NaN.  2^120 (e4m3) and 2^112 (e5m2)
+ * turn the format's exponent into that of a float. */
 static inline ints_t take_bytes(bool e5m2, bool negated, const uint8_t *bytes, float *value,
                                 int16_t *exponent) {
    const words_t bits = __builtin_convertvector(*(const bytes_t *)bytes, words_t), magnitude = bits & 0x7f;
@@ -123,7 +124,7 @@ static inline floats_t floats_of(bool bfloat, half_words_t bits) {
    const words_t word = __builtin_convertvector(bits, words_t);
    if (bfloat)
       return (floats_t)(word << 16);
-   /* 2^112 makes a half's exponent a float's, subnormal ones among them; infinities and NaN are put right by the caller. */
+   /* 2^112 turns a half's exponent into that of a float, also for subnormal numbers; the caller corrects infinities and NaN. */
    return (floats_t)((word & 0x7fff) << 13) * 0x1p112f * (floats_t)((word >> 15 << 31) | 0x3f800000);
 }
 

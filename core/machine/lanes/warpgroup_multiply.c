@@ -1,6 +1,6 @@
-/* wgmma.mma_async and what orders it (PTX ISA 9.0, 9.7.15.5), setmaxnreg.  A warp computes its 16 of the 64 rows when it reaches the
- * instruction.  No instruction may use them before the warp waits; async/warpgroups.h checks that.  Its operands are read then too, and
- * belong to the product until the wait (in_flight/operations.h). */
+/* wgmma.mma_async and what orders it (PTX ISA 9.0, 9.7.15.5), setmaxnreg.  A warp computes its 16 of the 64 rows when it reaches the instruction.
+ * No instruction may use these results before the warp waits; async/warpgroups.h checks this.  The product's operands are read when the warp
+ * reaches the instruction too, and belong to the product until the wait (in_flight/operations.h). */
 #include "machine/lanes/byte_products.h"
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/half.h"
@@ -51,7 +51,7 @@ static bool take_scale(machine_warp_t *warp, const machine_instruction_t *i, boo
    return !lanes || lanes == FULL_MASK;
 }
 
-/* Whether the pieces lie in shared memory, and as their swizzle wants it; false after a finding. */
+/* Whether the pieces lie in shared memory and are aligned as their swizzle requires; false after a finding. */
 static bool check_matrix(machine_warp_t *warp, const char *name, const operand_pieces_t *pieces) {
    uint32_t outside = 0;
    const machine_matrix_descriptor_t *d = &pieces->descriptor;
@@ -82,7 +82,7 @@ static bool check_matrix(machine_warp_t *warp, const char *name, const operand_p
    return false;
 }
 
-/* The pieces of a matrix; NULL after a finding.  of_rank: where those of a block of a cluster are made. */
+/* The pieces of a matrix; NULL after a finding.  of_rank: room for the pieces of another block of the cluster than the first. */
 static operand_pieces_t *find_matrix(machine_warp_t *warp, const char *name, uint64_t descriptor, bool across,
                                      uint32_t lines, operand_pieces_t *of_rank) {
    operand_pieces_t *kept = machine_warpgroup_matrix(warp->block, name[0] == 'b', descriptor, across, lines);
@@ -93,7 +93,7 @@ static operand_pieces_t *find_matrix(machine_warp_t *warp, const char *name, uin
    if ((pieces_have_leading(kept) &&
         !machine_warpgroup_leading(warp, name[0] == 'b', kept->descriptor.leading)) ||
        (!known && !check_matrix(warp, name, kept))) {
-      kept->count = 0; /* what was looked at is not known to be right */
+      kept->count = 0; /* the pieces were not found to be right */
       return NULL;
    }
    if (!warp->rank)
@@ -272,7 +272,7 @@ static void widen_rows(const product_t *p, machine_row_factors_t *out) {
 
 /* Sums ------------------------------------------------------------------------------------------------------------------- */
 
-/* The places of the registers of 16 columns; past the last column a place that is never read. */
+/* Finds the registers of 16 columns; for columns past the last one it gives a place that is never read. */
 static void find_results(const product_t *p, uint32_t first, float *nowhere, double *nowhere_wide,
                          float *results[GROUP_REGISTERS], double *wide[GROUP_REGISTERS]) {
    machine_warp_t *warp = p->warp;
@@ -298,7 +298,7 @@ static void sum_halves(const product_t *p, const machine_group_rule_t *rule, con
       }
 }
 
-/* Results that are summed one by one take far longer than their multiply-adds say: halves, and those of factors that float32 cannot hold. */
+/* Results that are summed one by one take far longer than their multiply-adds count: halves, and results of factors that float32 cannot hold. */
 #define ONE_BY_ONE 24u
 static void count_apart(const product_t *p, const machine_row_factors_t *a,
                         const machine_column_factors_t *b) {
@@ -347,7 +347,7 @@ static void multiply_floats(const product_t *p) {
    }
 }
 
-/* Lines of 32 bytes, and the numbers that they are where they are no bits. */
+/* Lines of 32 bytes, and their bytes as numbers where they are not single bits. */
 typedef struct integer_lines {
    uint8_t bytes[WARP_ROWS][WARPGROUP_LINE];
    wide_line_t wide[WARP_ROWS];
@@ -356,7 +356,8 @@ typedef struct integer_lines {
 #define COLUMN_GROUP 8u /* columns whose results are in the same registers */
 #define EVEN_COLUMNS 0x55u
 
-/* A lane holds two neighbours of a group: the even columns come first, then the odd ones.  Of either the four are taken if one holds values. */
+/* A lane holds two neighbouring columns of a group.  The even columns come first, then the odd ones.  If one of the four even columns holds
+ * values, all four are taken; the same holds for the odd ones. */
 static void take_column_group(const product_t *p, uint32_t first, uint32_t columns, integer_lines_t *out) {
    for (uint32_t n = 0; n < COLUMN_GROUP; n++) {
       const uint32_t place = n % 2 * (COLUMN_GROUP / 2) + n / 2;
@@ -424,7 +425,7 @@ static bool start(product_t *p, const machine_instruction_t *i) {
    const uint32_t operation = machine_warpgroup_operation(warp);
    if (!machine_operation_reads_pieces(warp, 0, operation, p->descriptor_b, p->b->address, p->b->count))
       return false;
-   /* Of a the warp's own rows: the other warps look at theirs. */
+   /* Of a, only the warp's own rows; the other warps look at theirs. */
    const uint32_t first = warp->number % WARPGROUP_WARPS;
    for (uint32_t n = 0; n < 2 && !p->form->a_in_registers; n++) {
       const uint32_t at = p->a->across ? (2 * first + n) * 16 : n * WARPGROUP_ROWS + first * WARP_ROWS;
@@ -458,7 +459,7 @@ OP(warpgroup_multiply) {
    } else {
       carry_definedness(&p);
    }
-   /* A product of constants is computed all the same: no taint tells of it where it decides something. */
+   /* A product of constants is computed even if it is not needed, because no taint would show where it decides something. */
    const uint64_t taint = taint_of(&p);
    const bool unasked = machine_unasked(warp->run, taint) || (!defined && (!p.rows || none_defined(&p)));
    if (!unasked || warp->run->options.asked || warp->run->options.charged)

@@ -1,5 +1,5 @@
-/* Sums of products of a warp's share of wgmma.mma_async (warpgroup_sums.h).  Products of the factors' floats are exact; scaled so that the
- * last bit that the device keeps is worth 1, their conversion to integers cuts them off toward zero as the device does, and the
+/* Sums of products of a warp's share of wgmma.mma_async (warpgroup_sums.h).  Products of the factors' floats are exact.  They are scaled so that
+ * the last bit that the device keeps is worth 1.  Their conversion to integers then cuts them off toward zero as the device does, and the
  * integers' sum is exact.  Numbers beyond the range of float32, infinities and NaN go one by one through doubles. */
 #include "machine/lanes/warpgroup_sums.h"
 #include "machine/lanes/eight_words.h"
@@ -86,13 +86,13 @@ static inline ints_t whole(floats_t value) { /* toward zero */
 #endif
 }
 
-/* Made in registers: through memory the eight would wait until both halves are written. */
+/* Joins two halves in registers; a read of all eight from memory would wait until both halves are written. */
 static inline floats_t joined(const float *even, const float *odd) {
    const half_floats_t low = *(const half_floats_t *)even, high = *(const half_floats_t *)odd;
    return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
 }
 
-/* Eight sums of a row; false where they must be made one by one, and nothing was written.  products: the largest exponents among them. */
+/* Eight sums of a row.  False where they must be made one by one; then nothing was written.  products: the largest exponents among them. */
 static inline __attribute__((always_inline)) bool sum_eight(const machine_group_rule_t *rule, uint32_t terms,
                                                             const float *a, const float (*b)[GROUP_COLUMNS],
                                                             ints_t products, float *even, float *odd) {
@@ -110,7 +110,7 @@ static inline __attribute__((always_inline)) bool sum_eight(const machine_group_
       other += whole(*(const floats_t *)b[k + 1] * a[k + 1] * scale);
    }
    const ints_t total = sum + other, magnitude = magnitude_of(total);
-   /* Neither half can overflow: of 16 terms below 2^27 each has eight, and the addend.  Their sum can. */
+   /* Neither half can overflow: each has eight of the 16 terms below 2^27, and one has the addend.  Their sum can overflow. */
    const ints_t large = (ints_t)(magnitude_of(sum) > (1 << 29)) | (ints_t)(magnitude_of(other) > (1 << 29));
    if (any_bit(beyond | large | (ints_t)(exponent == 128)))
       return false;
@@ -145,7 +145,7 @@ static inline doubles_t multiply_add(bool exact, doubles_t x, doubles_t y, doubl
    return x * y + z;
 }
 
-/* Of a row and of the one eight below it: each column of factors is read once for both, and eight sums do not wait for each other. */
+/* Sums a row and the row eight below it together: each column of factors is read once for both, and eight sums do not wait for each other. */
 static inline __attribute__((always_inline)) void sum_doubles(bool exact, bool adds, uint32_t terms,
                                                               const machine_row_factors_t *a, uint32_t row,
                                                               const machine_column_factors_t *b,
@@ -243,7 +243,7 @@ void NAME(machine_group_sum)(const machine_group_rule_t *rule, const machine_row
 
 #ifdef __AVX2__
 
-/* Processors with registers of 64 bytes make a row's sums at once, in the same steps. */
+/* Processors with registers of 64 bytes compute all sums of a row at once, in the same steps. */
 #define SIXTEEN __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl")))
 
 typedef float sixteen_floats_t __attribute__((vector_size(64), aligned(4), may_alias));
@@ -262,7 +262,7 @@ static inline SIXTEEN __attribute__((always_inline)) sixteen_ints_t magnitude_si
    return (sixteen_ints_t)_mm512_abs_epi32((__m512i)a);
 }
 
-/* Where they are in the registers of a row: four of each. */
+/* Joins the sums from the registers of a row, four from each. */
 static inline SIXTEEN __attribute__((always_inline)) sixteen_floats_t joined_sixteen(float *const at[4]) {
    __m512 joined = _mm512_castps128_ps512(_mm_loadu_ps(at[0]));
    joined = _mm512_insertf32x4(joined, _mm_loadu_ps(at[1]), 1);
@@ -270,7 +270,7 @@ static inline SIXTEEN __attribute__((always_inline)) sixteen_floats_t joined_six
    return (sixteen_floats_t)_mm512_insertf32x4(joined, _mm_loadu_ps(at[3]), 3);
 }
 
-/* As sum_eight, of all sums of a row. */
+/* Does the same as sum_eight, for all sums of a row. */
 static inline SIXTEEN __attribute__((always_inline)) bool
 sum_sixteen(const machine_group_rule_t *rule, uint32_t terms, const float *a, const float (*b)[GROUP_COLUMNS],
             sixteen_ints_t products, float *const at[4]) {

@@ -134,8 +134,7 @@ static bool place(machine_warp_t *warp, uint32_t lane, uint64_t address, rkb_pla
    return true;
 }
 
-/* Checks what can be changed by the rules that the driver's encoder has for maps of a host
- * (core/kernel/tensor_map.c). */
+/* Checks the fields that a kernel can change, by the rules that the driver's encoder has for maps of a host (core/kernel/tensor_map.c). */
 static const rkb_plan_map_t *checked(machine_warp_t *warp, uint32_t lane, uint64_t address,
                                      rkb_plan_map_t *map) {
    static const uint32_t widths[] = {0, 32, 64, 128};

@@ -66,8 +66,8 @@ bool machine_tile_converts(const machine_tile_t *tile) {
    return tile->map->type == RKB_MAP_TF32 || tile->map->type == RKB_MAP_TF32_FTZ;
 }
 
-/* What an H200 does (tests/conformance): rounds to nearest, ties to even; makes every NaN the same; and keeps subnormal numbers, of the
- * types named after flushing them too. */
+/* Does what an H200 does (tests/conformance): it rounds to nearest, ties to even; makes every NaN the same; and keeps subnormal numbers, even in
+ * the types whose names promise to flush them. */
 uint32_t machine_tile_convert(uint32_t word) {
    const bool finite = (word & 0x7f800000u) != 0x7f800000u;
    if (!finite)
@@ -75,8 +75,8 @@ uint32_t machine_tile_convert(uint32_t word) {
    return (word + 0xfffu + (word >> 13 & 1)) & ~0x1fffu;
 }
 
-/* Pixel n along a dimension: its coordinate, and how many times the box of pixels was begun anew, which is n of the next dimension.  Past the
- * end of the box it begins again at the lower corner. */
+/* Pixel n along a dimension: returns its coordinate, and sets *n to how many times the box of pixels was begun anew, which is n of the next
+ * dimension.  Past the end of the box, the coordinate begins again at the lower corner. */
 static int64_t pixel_along(const machine_tile_t *tile, uint32_t k, int64_t *n) {
    const rkb_plan_map_t *map = tile->map;
    const uint32_t corner = k - machine_map_first_of_pixels(map);
@@ -130,7 +130,7 @@ static int64_t row_start(const machine_tile_t *tile) {
    return tile->slice ? 0 : (int64_t)tile->at[0] * tile->element;
 }
 
-/* Which bytes of a row are inside. */
+/* Finds which bytes of a row are inside the tensor. */
 static void inside(const machine_tile_t *tile, uint32_t *first, uint32_t *end) {
    if (tile->slice) {
       *first = 0;
@@ -345,7 +345,7 @@ void machine_tile_read_asked(machine_run_t *run, const machine_tile_t *tile, uin
                              uint8_t *defined) {
    uint8_t row[MOST_ROW], row_defined[MOST_ROW];
    memset(shared + tile->shared, 0,
-          tile->span); /* what other columns of a product hold decides how it is made */
+          tile->span); /* the values in a product's other columns decide how it is computed */
    memset(defined + tile->shared, UNDEFINED_STORE, tile->span);
    for (uint32_t n = 0; n < rows_of(tile); n++) {
       const uint32_t address = tile->shared + n * tile->pitch;

@@ -7,8 +7,8 @@
 
 #define MOST_ASKED 4u /* a power of two */
 
-/* The lanes of a warp whose accesses up to a clock the row knows.  The answer is kept, because the granules that a warp accesses at once were mostly accessed
- * by the same warps at the same clocks. */
+/* The lanes of a warp whose accesses up to a clock the row knows.  The answer is kept, because granules that a warp accesses at once were mostly
+ * accessed by the same warps at the same clocks. */
 typedef struct asked {
    uint32_t warp, clock, lanes;
    bool is_set;
