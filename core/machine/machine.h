@@ -118,7 +118,8 @@ typedef struct rkb_machine_options {
     * A load that reads such a word before the run has written it sets past_read; with RKB_MACHINE_TAINT, what depends on it is a finding.
     * Atomic operations count only with atomics_past: where check cases use them on variables, they may count to a fixed number. */
    bool past, atomics_past;
-   uint64_t environment; /* number of the environment: where memory lies, special registers, last bits (environment.h); 0: the plainest */
+   /* number of the environment: where memory lies, special registers, last bits (environment.h); 0: the plainest */
+   uint64_t environment;
    const uint32_t *resident; /* by launch: blocks that the target holds at once; NULL: any number */
 } rkb_machine_options_t;
 
@@ -215,7 +216,8 @@ typedef struct rkb_machine_report {
    /* floating-point atomics that several threads apply to one address: order changes the result */
    bool float_atomics;
    char float_atomic_symbol[64];
-   bool atomics_unfinished; /* some launch has atomic operations, and not all of the launch's blocks were executed */
+   /* some launch has atomic operations, and not all of the launch's blocks were executed */
+   bool atomics_unfinished;
    bool
       /* Some launch of which not all blocks were executed wrote to a module variable, and a later launch read the variable by an atomic operation
        * or a copy.  A load from such a variable reads an undefined value. */

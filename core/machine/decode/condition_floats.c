@@ -86,7 +86,8 @@ static uint64_t whole_bits(double value, uint32_t type) {
 static uint64_t convert(const struct step *step, uint64_t from) {
    const bool to_float = ptx_type_is_float(step->type), of_float = ptx_type_is_float(step->from);
    double value;
-   if (!of_float && step->type == PTX_F32) { /* converted directly, because a conversion through a double would round twice */
+   /* converted directly, because a conversion through a double would round twice */
+   if (!of_float && step->type == PTX_F32) {
       const float single = ptx_type_is_signed(step->from) ? (float)(int64_t)from : (float)from;
       value = (double)single;
    } else {

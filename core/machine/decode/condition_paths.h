@@ -16,7 +16,8 @@ struct way {
 /* What is computed in a block. */
 struct part {
    uint32_t first, count; /* steps */
-   uint32_t guard;        /* of the branch at its end; PTX_NONE: the branch is passed over, or the launch does not decide it */
+   /* of the branch at its end; PTX_NONE: the branch is passed over, or the launch does not decide it */
+   uint32_t guard;
    bool negated, decides; /* decides: what is computed depends on where it leads */
    bool gone[2];          /* in this launch, where a branch is not decided */
 };

@@ -71,7 +71,8 @@ machine_slot_t decode_constant(decoder_t *decoder, uint64_t bits, uint32_t bytes
 machine_slot_t decode_nowhere(const decoder_t *decoder, uint32_t bytes);
 bool decode_index_opcodes(decoder_t *decoder); /* decode_table.c: called once, before its other functions */
 bool decode_generic(decoder_t *decoder);  /* for opcodes that are a row, with operands as in its signature */
-bool decode_rounding_size(uint32_t bits); /* whether a float is so large that adding it rounds the sum to an integer */
+/* whether a float is so large that adding it rounds the sum to an integer */
+bool decode_rounding_size(uint32_t bits);
 const machine_opcode_t *decode_lookup(const decoder_t *decoder, const char *key);
 bool decode_use(decoder_t *decoder, const char *key); /* takes handler, kind and class from a row */
 /* slow_instructions.c: what a lane of an instruction costs beyond one thread-instruction. */

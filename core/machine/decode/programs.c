@@ -9,7 +9,8 @@
 typedef struct entry {
    struct entry *next;
    machine_program_t *program;
-   machine_program_t *stores; /* the part that decides where it stores; NULL: there is none, or nobody asked */
+   /* the part that decides where it stores; NULL: there is none, or nobody asked */
+   machine_program_t *stores;
    bool asked;
    uint32_t function;
    machine_opcodes_t *opcodes;

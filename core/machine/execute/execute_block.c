@@ -16,7 +16,8 @@
 #include <stdlib.h>
 
 #define IDLE_TURNS 3u         /* turns without a change after which a waiting block is stopped */
-#define WAITING_STRONG 10000u /* accesses of the kind that a waiting lane makes; a warp that waits has made more by then */
+/* accesses of the kind that a waiting lane makes; a warp that waits has made more by then */
+#define WAITING_STRONG 10000u
 #define REGISTER_BYTES                                                                                       \
    16u /* bytes of each register that are cleared when a warp starts: definedness, taint, shadow */
 #define START_BURDEN 32u /* the work of starting a warp apart from that */

@@ -59,7 +59,8 @@ typedef struct machine_mbarriers {
    /* For each eight bytes of shared memory: the number + 1 of the object there, live or not. */
    uint16_t *at;
    uint32_t shared_bytes;
-   uint32_t patience; /* how often all stalled waits may be tested once more before the run counts as a deadlock */
+   /* how often all stalled waits may be tested once more before the run counts as a deadlock */
+   uint32_t patience;
 } machine_mbarriers_t;
 
 machine_mbarriers_t *machine_mbarriers_new(machine_run_t *run, uint32_t shared_bytes, uint32_t threads,

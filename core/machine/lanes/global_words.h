@@ -190,7 +190,7 @@ static inline bool record_global(machine_warp_t *warp, const machine_instruction
    for (uint32_t e = 0; may && e < i->elements; e++)
       may = store
                ? may_write(&order, writers + e, readers + e, to, mask)
-               : read_words(&order, writers + e, readers + e, to, mask); /* a second read records the same as the first */
+               : read_words(&order, writers + e, readers + e, to, mask); /* a second read adds nothing */
    for (uint32_t e = 0; may && store && e < i->elements; e++) /* lanes that meet do so at the first word */
       may = write_names(&order, writers + e, readers + e, to, mask);
    return may;

@@ -11,8 +11,9 @@
 #define TILE_CHUNK                                                                                           \
    16u /* bytes of a row that one step moves; measured on an H200: tests/conformance/tile_forms.txt */
 
-#define ROW_BURDEN 6u         /* work for each dimension to find where a row lies, in thread-instructions */
-#define TILE_BYTES_OF_WORK 8u /* so many bytes of rows that are copied whole count as one thread-instruction */
+#define ROW_BURDEN 6u /* work for each dimension to find where a row lies, in thread-instructions */
+/* so many bytes of rows that are copied whole count as one thread-instruction */
+#define TILE_BYTES_OF_WORK 8u
 
 typedef struct moving {
    machine_warp_t *warp;
@@ -118,7 +119,7 @@ static void take_all(moving_t *moving) {
    machine_warp_t *warp = moving->warp;
    machine_block_t *block = warp->block;
    warp->run->undefinings +=
-      warp->run->options.asked != NULL; /* even where all of the tile holds values: other elements may be known to hold none */
+      warp->run->options.asked != NULL; /* even if the whole tile holds values: other bytes may hold none */
    if (!is_plain(warp, tile)) {
       if (is_partial(warp, tile))
          take_partial(warp, tile);

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define DENSE_LEAST ((size_t)32 << 20) /* allocations that the C library maps anew (stage/confined/job_memory.c) */
+/* allocations that the C library maps anew (stage/confined/job_memory.c) */
+#define DENSE_LEAST ((size_t)32 << 20)
 
 void *machine_alloc(machine_run_t *run, size_t bytes) {
    void *memory = machine_alloc_uncleared(run, bytes);

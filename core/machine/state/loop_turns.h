@@ -13,7 +13,8 @@ struct machine_warp;
 /* A loop that contains no other such loop.  Loops of a kernel have the same numbers in every machine on its module. */
 typedef struct rkb_machine_loop {
    uint32_t block; /* basic block where it begins */
-   uint32_t turns; /* the most turns that a warp made after it came to the loop from outside; 0: no warp came */
+   /* the most turns that a warp made after it came to the loop from outside; 0: no warp came */
+   uint32_t turns;
    bool
       ahead; /* copies or products run beside its threads, or some threads run ahead of others, so that it may fill a ring of several buffers */
 } rkb_machine_loop_t;

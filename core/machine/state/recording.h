@@ -51,7 +51,8 @@ typedef struct machine_record {
    size_t ones_room;
    uint32_t warp; /* of the last entry */
    bool full;     /* there is no room for this block, so it has to be executed */
-   bool refused;  /* the block did something that a repeated record cannot reproduce, so every run executes it */
+   /* the block did something that a repeated record cannot reproduce, so every run executes it */
+   bool refused;
 } machine_record_t;
 
 /* Whether a program can be recorded: it has no atomics, no calls, and nothing that depends on the order of
