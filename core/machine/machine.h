@@ -35,7 +35,7 @@ enum rkb_machine_checks {
    RKB_MACHINE_TAINT = 1u << 2   /* which inputs reach data, control and addresses */
 };
 
-/* Blocks of one launch in the order of execution, each once; numbers are below that of the grid's blocks. */
+/* Blocks of one launch in the order of execution, each once.  Their numbers are below the number of the grid's blocks. */
 typedef struct rkb_machine_blocks {
    const uint64_t *numbers; /* x runs fastest, then y */
    uint32_t count;          /* 0: all of the grid */
@@ -103,7 +103,7 @@ typedef struct rkb_machine_options {
     * finding.  The run counts as much work as one that computes all.  NULL: the caller needs all elements. */
    const rkb_machine_asked_t *asked;
    uint32_t asked_groups;
-   bool stored_runs; /* for such a machine: rkb_machine_may_have_stored is asked */
+   bool stored_runs; /* for such a machine: the caller will call rkb_machine_may_have_stored */
    /* For such a machine, by launch of the plan: the plan's buffers, a bit each, that the launch's blocks are
     * known to write (rkb_machine_stored of whole runs).  The previous content of such a buffer is not final where no executed block of the
     * launch wrote it.  NULL: only what this run sees counts. */
@@ -185,7 +185,8 @@ typedef struct rkb_machine_report {
    uint32_t launch_count;
    /* of the last run, one for each launch of the plan; valid until the next run or close */
    const rkb_launch_counters_t *launches;
-   /* With options.counted, the same of the counted blocks alone, and their work; NULL where those of a launch were not all executed to their ends */
+   /* With options.counted: the counts and the work of the counted blocks alone; NULL for a launch whose counted blocks were not all executed to
+    * their ends */
    const rkb_launch_counters_t *counted;
    uint64_t counted_work;
    bool complete; /* every launch ran to its end on all of its blocks */
@@ -244,8 +245,8 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
  * left, in which nothing would have been found.  Where it is false, the first set's run counts alone. */
 int rkb_machine_run_together(rkb_machine_t *machine, const rkb_machine_buffer_t *const *sets, uint32_t count,
                              bool *followed, rkb_error_t *err);
-/* Makes rkb_machine_shadow return the values of one of the sets that were executed jointly; returns that set's thread-instructions, and in *work
- * its work as the report has that of the first set. */
+/* Makes rkb_machine_shadow return the values of one of the sets that were executed jointly.  Returns that set's thread-instructions, and in *work
+ * the set's work, which the report gives only for the first set. */
 uint64_t rkb_machine_take(rkb_machine_t *machine, uint32_t set, uint64_t *work);
 /* Changes the checks of later runs. */
 void rkb_machine_set_checks(rkb_machine_t *machine, uint32_t checks);

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Whether nobody else touched the bytes since the last barrier. */
+/* Whether no other thread accessed the bytes since the last barrier. */
 static bool untouched(const machine_block_t *block, uint32_t to, uint32_t bytes, uint32_t me) {
    for (uint32_t g = to >> block->shared_shift; g <= (to + bytes - 1) >> block->shared_shift; g++) {
       const uint32_t record = block->shared_races[g], writer = record >> 11 & SEVERAL,
@@ -85,7 +85,7 @@ static void complete(machine_warp_t *warp, copy_t *slot, uint32_t lane) {
       machine_copies_mark(block, to, slot->bytes, warp->first_thread + lane + 1);
    else
       machine_shared_copied(warp, lane, to, slot->bytes);
-   if (warp->run->keeps_lines) /* the line that started it says more than that of the wait */
+   if (warp->run->keeps_lines) /* the line that started the copy says more than the line of the wait */
       machine_other_side_note(warp, lane, to, slot->bytes, true, slot->pc);
    if (slot->from_bytes[lane])
       machine_global_access(warp, lane, slot->region, slot->from[lane], slot->from_bytes[lane], NULL, false,

@@ -55,7 +55,7 @@ static void report_incomplete(machine_warp_t *warp, uint32_t lane, const machine
       machine_mbarrier_name_completion(finding, warp, mbarrier, mbarrier->phase);
 }
 
-/* Whether everybody who used the object before is ordered before the lane, and no copy to it is in flight. */
+/* Whether all earlier uses of the object are ordered before the lane, and no copy to it is in flight. */
 static bool nobody_uses(machine_warp_t *warp, uint32_t lane, const machine_mbarrier_t *mbarrier,
                         const char *what) {
    const machine_block_t *block = warp->block;

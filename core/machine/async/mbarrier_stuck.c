@@ -1,5 +1,6 @@
-/* The finding when no warp of a block can go on and some wait at mbarriers.  Several mbarriers may then be incomplete: the threads that would arrive
- * at one of them wait at another.  This file looks for the one at which that chain ends, and says what it lacks.  On the machine's thread. */
+/* The finding when no warp of a block can go on and some wait at mbarriers.  Several mbarriers may then be incomplete: the threads that would
+ * arrive at one mbarrier wait at another.  This file looks for the mbarrier at which this chain ends, and says what that mbarrier lacks.  On the
+ * machine's thread. */
 #include "machine/in_flight/cluster_barrier.h"
 #include "machine/in_flight/mbarriers.h"
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#define LEAST_KNOWN 0.9 /* of the grid's blocks: those of kinds that were executed */
+#define LEAST_KNOWN 0.9 /* of the grid's blocks: how many are of kinds that were executed */
 
 /* Counters that add up over blocks. */
 #define FIELD(name)                                                                                          \

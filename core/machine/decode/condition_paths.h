@@ -30,7 +30,7 @@ struct tested {
 
 struct condition_paths {
    struct text_graph *graph;
-   struct step *steps; /* by statement while they are looked for, then those of the slice, block by block */
+   struct step *steps; /* by statement while the slice is looked for; then the slice's steps, block by block */
    uint32_t step_count;
    struct plain_step *plain; /* those of the slice */
    struct part *parts; /* by block */

@@ -87,7 +87,7 @@ static bool all_of(struct range a, struct range b, struct range *result) {
    return true;
 }
 
-/* The range of an OR of a number whose low bits are zero and one that fits there: their sum. */
+/* The range of an OR of two numbers.  If the low bits of one are zero and the other fits there, the OR is their sum. */
 static bool any_of(struct range a, struct range b, struct range *result) {
    if (is_single(b) && !is_single(a))
       return any_of(b, a, result);

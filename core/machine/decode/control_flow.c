@@ -121,7 +121,7 @@ static uint32_t pick_successor(const graph_t *graph, uint32_t block, const bool 
       uint32_t to = graph->successors[block][k];
       if (seen[to])
          continue;
-      /* Of equal ones the one that is later in the text comes first, so that the result has the text's order. */
+      /* Of successors at equal depth, the one that is later in the text comes first, so that the result has the text's order. */
       if (best == PTX_NONE || graph->depth[to] < graph->depth[best] ||
           (graph->depth[to] == graph->depth[best] && to > best))
          best = to;

@@ -1,7 +1,7 @@
-/* Writes a kernel and the functions that it calls out as one function (inlined_calls.h), so that conditions in a called function are
- * followed like those in the kernel itself.  Registers, labels and operands of each call are its own.  A value that is stored to a
- * parameter's place and loaded from it goes through a register for each place.  Where the address of such a place is taken, the statements
- * stay as they are, and the value is unknown.  No state. */
+/* Writes a kernel and the functions that it calls as one function (inlined_calls.h), so that conditions in a called function are followed like
+ * those in the kernel itself.  Registers, labels and operands of each call are its own.  A value that is stored to a parameter's place and loaded
+ * from it goes through a register for each place.  Where the address of such a place is taken, the statements stay as they are, and the value is
+ * unknown.  No state. */
 #include "machine/decode/inlined_calls.h"
 
 #include <stdlib.h>

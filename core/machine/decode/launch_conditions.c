@@ -59,7 +59,8 @@ static bool follows(const rkb_machine_conditions_t *c, const ptx_statement_t *st
    return true;
 }
 
-/* One thread is followed through the text as if it had no branches, so a register may have several writers.  After one that is not followed it has no value. */
+/* One thread is followed through the text as if it had no branches, so a register may have several writers.  After a writer that is not followed,
+ * the register has no value. */
 static void forget(rkb_machine_conditions_t *c, const ptx_statement_t *statement) {
    const ptx_operand_t *to = &c->function->operands[statement->operand];
    if (c->followed != OF_ONE_THREAD || !statement->operand_count || statement->guard != PTX_NONE)

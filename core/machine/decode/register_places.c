@@ -103,7 +103,7 @@ static void place_all(places_t *p, uint32_t *offset) {
          p->lives[n].next = p->ends[p->lives[n].last];
          p->ends[p->lives[n].last] = n;
       }
-   /* Registers begin in the order of the instructions; those of one instruction are of a list. */
+   /* Registers begin in the order of the instructions; a list links the registers of one instruction. */
    for (uint32_t at = 0; at < program->count; at++) {
       const machine_instruction_t *i = &program->code[at];
       const machine_operands_t list = machine_operands(program, i, machine_operands_kind(program, i));

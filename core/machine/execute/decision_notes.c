@@ -13,7 +13,7 @@
 
 struct machine_decisions {
    rkb_machine_decisions_t *launches;
-   rkb_machine_decisions_t *at; /* those of the launch that runs */
+   rkb_machine_decisions_t *at; /* the decisions of the launch that runs */
    uint32_t *turns;             /* of the launch that runs: turns by warp and basic block */
 };
 

@@ -27,7 +27,7 @@ struct machine_together {
  * was made. */
 bool machine_sets_make(machine_run_t *run, const rkb_machine_buffer_t *const *sets, uint32_t count);
 void machine_sets_begin(machine_run_t *run);             /* before the first launch */
-/* Makes the set's data and shadows those of the regions. */
+/* Makes the regions use the set's data and shadows. */
 void machine_sets_use(machine_run_t *run, uint32_t set);
 /* Copies, restores or compares the definedness of every buffer.  One copy holds for all sets. */
 void machine_sets_copy_definedness(machine_run_t *run, uint8_t **to);

@@ -1,5 +1,5 @@
-/* Counts turns of loops (loop_turns.h).  A loop's basic blocks have ranks from its first block's to that of the last one that leads back to it
- * (decode/control_flow.c).  On the machine's thread. */
+/* Counts turns of loops (loop_turns.h).  The ranks of a loop's basic blocks go from the rank of its first block to the rank of the last block that
+ * leads back to it (decode/control_flow.c).  On the machine's thread. */
 #include "machine/state/loop_turns.h"
 
 #include "machine/state/execution.h"

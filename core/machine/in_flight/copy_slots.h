@@ -25,7 +25,7 @@ struct machine_copies {
    uint32_t *owner;         /* by word of shared memory: slot * 32 + lane + 1, or 0 */
 };
 
-/* Makes this writer the one in the packed records of these words of shared memory. */
+/* Sets the writer in the packed records of these words of shared memory. */
 void machine_copies_mark(machine_block_t *block, uint32_t to, uint32_t bytes, uint32_t writer);
 
 #endif

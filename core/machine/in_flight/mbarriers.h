@@ -70,7 +70,7 @@ void machine_mbarriers_begin(machine_block_t *block);
 
 /* The object at an offset; NULL: there never was one. */
 machine_mbarrier_t *machine_mbarrier_at(const machine_block_t *block, uint32_t offset);
-/* For one that is initialised there for the first time; NULL without memory. */
+/* Makes an object that is initialised there for the first time; NULL without memory. */
 machine_mbarrier_t *machine_mbarrier_new(machine_block_t *block, uint32_t offset);
 /* Whether there is an object that the lane may use, for copies too where proxied; a finding otherwise. */
 bool machine_mbarrier_usable(machine_warp_t *warp, uint32_t lane, machine_mbarrier_t *mbarrier,

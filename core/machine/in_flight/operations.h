@@ -68,7 +68,7 @@ void machine_operation_owns(machine_block_t *block, uint32_t operation, uint32_t
 bool machine_operations_touched(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                                 bool store, bool atomic);
 const machine_operation_t *machine_operation_at(const machine_block_t *block, uint32_t operation);
-/* Words of shared memory that an operation which nobody has observed still reads or writes when the block ends: a finding. */
+/* When the block ends: makes a finding if an operation whose end no thread has observed still reads or writes words of shared memory. */
 void machine_operations_end(machine_block_t *block);
 
 #endif

@@ -1,5 +1,5 @@
-/* Matrix products that read a tile of shared memory piece by piece (operations.h, machine_operation_reads_pieces): most pieces are like the one
- * before, and the warps of a warpgroup read the same ones.  On the machine's thread. */
+/* Matrix products that read a tile of shared memory piece by piece (operations.h, machine_operation_reads_pieces): most pieces are like the piece
+ * before, and the warps of a warpgroup read the same pieces.  On the machine's thread. */
 #include "machine/in_flight/operation_units.h"
 #include "machine/clocks/vector_clocks.h"
 #include "machine/clocks/clocks.h"

@@ -66,8 +66,8 @@ UNARY_OP(abs_f64, uint64_t, uint64_t, (x & 0x7fffffffffffffff) | (IS_NAN(x) ? 0x
 UNARY_OP(neg_f64, uint64_t, uint64_t, IS_NAN(x) ? x | 0x0008000000000000 : x ^ 0x8000000000000000)
 BINARY_OP(copysign_f64, uint64_t, uint64_t, uint64_t, (y & 0x7fffffffffffffff) | (x & 0x8000000000000000))
 
-/* rcp.approx.ftz.f64: the manual defines it on the top 32 bits alone (9.7.3, 'rcp.approx.ftz.f64'): the low word of the
- * argument is ignored and that of the result zero. */
+/* rcp.approx.ftz.f64: the manual defines it on the top 32 bits alone (9.7.3, 'rcp.approx.ftz.f64').  The low word of the argument is ignored, and
+ * the low word of the result is zero. */
 static inline double top_word(double x) {
    uint64_t bits;
    memcpy(&bits, &x, sizeof bits);

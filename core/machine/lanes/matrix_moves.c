@@ -109,7 +109,7 @@ static bool find_shared_rows(machine_warp_t *warp, const machine_instruction_t *
    return true;
 }
 
-/* One row: its halves, which of them are values, and the doubles of its words (NULL: nobody keeps them). */
+/* One row: its halves, which of them hold values, and the doubles of its words (NULL: the run keeps none). */
 static inline void take_row(const machine_warp_t *warp, const machine_place_t *place, eight_t *row,
                             uint8_t *known, double *doubles) {
    memcpy(row, place->data, ROW_BYTES);

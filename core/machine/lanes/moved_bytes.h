@@ -1,5 +1,5 @@
-/* What moves of fragments and of rows share (fragment_moves.c, matrix_moves.c): notes for races what a lane reads or writes, as ordinary loads and
- * stores do.  While a record is repeated (state/recording.h) values alone are moved: what was checked is not checked again. */
+/* What moves of fragments and of rows share (fragment_moves.c, matrix_moves.c): they record for races what a lane reads or writes, as ordinary
+ * loads and stores do.  While a record is repeated (state/recording.h), only values are moved and nothing is checked again. */
 #ifndef MACHINE_LANES_MOVED_BYTES_H
 #define MACHINE_LANES_MOVED_BYTES_H
 
@@ -11,8 +11,8 @@ static inline bool repeats(const machine_warp_t *warp) {
    return warp->run->repeats;
 }
 
-/* Notes in packed records that a lane reads, if nobody wrote there since the last barrier.  False: the slow
- * way has to look; what was noted stays. */
+/* Notes in packed records that a lane reads, if no thread wrote there since the last barrier.  False: the access must be checked by the slow path;
+ * the records that were already changed stay so. */
 static inline bool note_reading(const machine_block_t *block, uint32_t thread, uint32_t offset,
                                 uint32_t bytes) {
    if (block->races != RACES_FAST)

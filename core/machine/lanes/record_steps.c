@@ -323,7 +323,7 @@ void MACHINE_PASTE2(machine_record, MACHINE_ISA)(machine_warp_t *warp, const mac
    if (kind == RECORD_LOAD || kind == RECORD_STORE || kind == RECORD_MATRIX_LOAD ||
        kind == RECORD_MATRIX_STORE || kind == RECORD_COPY) {
       if (guarded)
-         refuse(warp); /* whether it happens depends on an input, so such a launch is not recorded */
+         refuse(warp); /* an input decides whether the access happens, so such a launch is not recorded */
       else if (kind == RECORD_COPY)
          record_copy(warp, i, mask);
       else if (kind == RECORD_MATRIX_LOAD || kind == RECORD_MATRIX_STORE)

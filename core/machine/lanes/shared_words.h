@@ -15,7 +15,7 @@ static inline void use_shared(machine_warp_t *warp, words_t *to) {
    to->taint = &block->shared_taint;
 }
 
-/* In a cluster an address names a block: the lanes' offsets in their own one.  False when one of them goes to another block. */
+/* In a cluster an address names a block.  Changes the addresses to offsets in the lanes' own block; false when one of them names another block. */
 static inline bool own_block_offsets(const machine_warp_t *warp, words_t *to) {
    const uint32_t own = (uint32_t)machine_rank_bits(warp->rank, warp->rank),
                   within = (1u << CLUSTER_SHIFT) - 1;
@@ -29,7 +29,7 @@ static inline bool own_block_offsets(const machine_warp_t *warp, words_t *to) {
    return !any_bit(other);
 }
 
-/* Where the lanes of mask go, each to so many bytes; false when one of them goes where it may not. */
+/* Finds the offsets that the lanes of mask access, so many bytes each; false when a lane may not access its bytes. */
 static inline bool find_shared_offsets(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                        uint32_t bytes, words_t *to) {
    const uint32_t add = (uint32_t)i->immediate;
@@ -323,7 +323,7 @@ static inline bool store_narrow(machine_warp_t *warp, const machine_instruction_
    words_t to;
    if (!stores_shared(warp, i, mask) || !find_narrow(warp, i, mask, true, &to))
       return false;
-   to.shadow = warp->block->shared_shadow; /* as the lane by lane way */
+   to.shadow = warp->block->shared_shadow; /* as the code that handles each lane by itself does */
    put_narrow(warp, i, mask, &to);
    return true;
 }

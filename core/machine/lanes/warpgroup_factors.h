@@ -37,7 +37,7 @@ static inline uint32_t group_column(uint32_t place) { /* the column of a place i
 typedef void machine_group_take_t(enum machine_tensor_type type, bool negated, const uint32_t *elements,
                                   uint32_t count, float *value, int16_t *exponent, bool *far);
 machine_group_take_t machine_group_take_portable, machine_group_take_v3;
-/* Lines of eight 16-bit elements, one after the other; of value and exponent a line begins step elements after the one before. */
+/* Lines of eight 16-bit elements, one after the other.  In value and exponent, each line begins `step` elements after the line before. */
 typedef void machine_group_take_halves_t(bool bfloat, bool negated, const uint16_t *elements, uint32_t lines,
                                          uint32_t step, float *value, int16_t *exponent, bool *far);
 machine_group_take_halves_t machine_group_take_halves_portable, machine_group_take_halves_v3;

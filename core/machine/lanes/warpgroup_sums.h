@@ -12,7 +12,7 @@ typedef struct machine_group_rule {
    int32_t fraction, kept_fraction; /* of terms; of float32 results */
    bool adds;                       /* to what the registers hold; false: to zero */
    bool exact_factors;              /* the doubles of factors are their floats */
-   uint16_t left_out; /* rows whose sums nobody asks for, a bit each; none of them where there are doubles */
+   uint16_t left_out; /* rows whose sums are not needed, a bit each; no bit is set where there are doubles */
 } machine_group_rule_t;
 
 /* float32 sums: registers are 32 lanes each, register 4 t + 2 h + c holds column 2 (lane % 4) + c of tile t in row 8 h + lane / 4.  wide NULL:

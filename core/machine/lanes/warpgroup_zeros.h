@@ -32,7 +32,7 @@ static inline __attribute__((always_inline)) bool columns_are_zeros(uint32_t ter
    return !(bits[0] | bits[1] | bits[2] | bits[3]);
 }
 
-/* Of a row and of the one eight below it, whose doubles may differ from their floats. */
+/* For a row and the row eight below it, whose doubles may differ from their floats. */
 static inline __attribute__((always_inline)) bool
 rows_are_zeros(uint32_t terms, const machine_row_factors_t *a, uint32_t row) {
    double any = 0;

@@ -1,6 +1,5 @@
-/* For loads whose lanes go to words in no simple order, such as rows of a tile that are read four words at a
- * time: looks at the stretch of memory that contains all lanes' words as a whole, before it looks lane by
- * lane, and fetches four words of each lane at once. */
+/* For loads whose lanes access words in no simple order, such as rows of a tile that are read four words at a time.  This file first looks at the
+ * whole stretch of memory that contains all lanes' words, and only then at single lanes.  It fetches four words of each lane at once. */
 #ifndef RKB_MACHINE_LANES_WORD_VECTORS_H
 #define RKB_MACHINE_LANES_WORD_VECTORS_H
 

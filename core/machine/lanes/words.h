@@ -1,6 +1,6 @@
 /* 4-byte words that the lanes of a warp load or store, each lane one to eight consecutive ones, in one place of memory.  Most accesses of a
- * kernel are of this kind.  Addresses are told apart by shape (one for all, groups of eight that are equal or consecutive, any), because
- * the first two need no gathering.  shared_words.h and global_words.h check before whether the lanes may access the words. */
+ * kernel are of this kind.  The code distinguishes three shapes of addresses (one for all, groups of eight that are equal or consecutive, any),
+ * because the first two need no gathering.  shared_words.h and global_words.h first check whether the lanes may access the words. */
 #ifndef RKB_MACHINE_LANES_WORDS_H
 #define RKB_MACHINE_LANES_WORDS_H
 
@@ -131,7 +131,7 @@ static inline doubles_t kept_doubles(const words_t *from, const double *shadow, 
                            shadow[offset[3] >> 2]};
 }
 
-/* Doubles of the words that were loaded into part: memory's, or the float where it has none. */
+/* Doubles of the words that were loaded into part: memory's doubles, or the float where memory has none. */
 static inline void load_word_shadows(machine_warp_t *warp, const words_t *from, const machine_slot_t *part,
                                      uint32_t mask, uint32_t e) {
    const double *shadow = from->shadow ? from->shadow + e : NULL;
@@ -259,7 +259,7 @@ static inline void put_lanes(machine_warp_t *warp, const machine_slot_t *part, u
             warp->shadow ? SHADOW_OF(part->offset)[l] : machine_no_shadow();
 }
 
-/* Four words of each lane at once, where they have values and nobody keeps doubles. */
+/* Stores four words of each lane at once, where all have values and the run keeps no doubles. */
 static inline void put_vectors(machine_warp_t *warp, const machine_slot_t *parts, uint32_t mask,
                                const words_t *to) {
    const uint32_t *value[VECTOR];

@@ -94,8 +94,8 @@ static int64_t pixel_along(const machine_tile_t *tile, uint32_t k, int64_t *n) {
    return lower + beyond % whole * step;
 }
 
-/* Row n of a tile, counted over all dimensions but that of its elements: its first element's place in the buffer; false: outside of the
- * tensor. */
+/* Finds the place in the buffer of the first element of row n of a tile; rows are counted over all dimensions but the elements' own.  False: the
+ * row is outside of the tensor. */
 static bool row_place(const machine_tile_t *tile, uint32_t n, int64_t *offset) {
    const rkb_plan_map_t *map = tile->map;
    if (map->rank == 2 && !map->im2col && !tile->slice) { /* most tiles are of a matrix */
