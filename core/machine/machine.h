@@ -79,7 +79,7 @@ typedef struct rkb_machine_options {
    bool requests; /* count sectors and bank conflicts, which costs more than executing what makes them */
    /* The caller wants to know what the kernels do, but not with which values: inputs are not fetched,
     * matrices that depend on them are not multiplied.  Needs RKB_MACHINE_TAINT; a run ends where an input reaches control or an
-    * address.  A complete run did what a run with values would have done. */
+    * address.  A run that reached its end did what a run with values would have done. */
    bool no_values;
    /* With no_values: inputs that have their values nevertheless, and may reach control and addresses; a bit each as in the report's taint.  Values
     * that depend only on these inputs are computed. */
@@ -284,8 +284,8 @@ void rkb_machine_written(const rkb_machine_t *machine, uint32_t buffer,
 /* Whether so many bytes of a buffer hold values, from first on. */
 bool rkb_machine_holds(const rkb_machine_t *machine, uint32_t buffer, uint64_t first, uint64_t bytes);
 
-/* For a run that fetched: the launch of the block that first read or wrote the bytes around this one (RKB_MACHINE_MET_BYTES, from a multiple of that on),
- * and the block's place in its sample; false where no block did. */
+/* For a run that fetched: which block first read or wrote the bytes around this byte (RKB_MACHINE_MET_BYTES, from a multiple of
+ * RKB_MACHINE_MET_BYTES on).  Gives the launch of this block and its place in the launch's sample; false where no block did. */
 bool rkb_machine_met_by(const rkb_machine_t *machine, uint32_t buffer, uint64_t byte, uint32_t *launch,
                         uint32_t *place);
 
@@ -293,8 +293,8 @@ bool rkb_machine_met_by(const rkb_machine_t *machine, uint32_t buffer, uint64_t 
  * hundreds of launches. */
 bool rkb_machine_found(const rkb_machine_t *machine, uint32_t launch);
 
-/* For a run that fetched: the bytes of a buffer that a block wrote, from low up to high, and how many words
- * of 4 bytes.  place: the block's number in the launch's sample.  False where it wrote nothing. */
+/* For a run that fetched: finds the bytes of a buffer that a block wrote, from low up to high, and how many words of 4 bytes it wrote.  place: the
+ * block's number in the launch's sample.  False where it wrote nothing. */
 typedef struct rkb_machine_extent {
    uint64_t low, high, words;
    uint64_t bytes; /* bytes stored; bytes that it stored twice count twice */

@@ -53,8 +53,7 @@ void machine_clocks_leave(machine_block_t *block, uint32_t first, uint32_t warps
 void machine_clocks_complete(machine_block_t *block, uint32_t barrier);
 /* Returns a warp that arrived in the barrier's last phase although this warp cannot know of the arrival; PTX_NONE when there is none. */
 uint32_t machine_clocks_missing(const machine_block_t *block, uint32_t warp, uint32_t barrier);
-/* Whether what a thread of the block (PTX_NONE: each thread) did at that time of the block is ordered before
- * what the lane does now. */
+/* Whether the operations of a thread of the block (PTX_NONE: of each thread) at that time of the block are ordered before what the lane does now. */
 bool machine_clocks_ordered_time(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t time);
 /* Advances the block's time and returns the new time.  Stops the run when times have run out. */
 uint32_t machine_tick(machine_block_t *block);

@@ -124,8 +124,9 @@ static void count_reuse(rkb_launch_counters_t *c, uint32_t distance, uint32_t al
    c->reused_sectors[range < RKB_REUSE_RANGES ? range : RKB_REUSE_RANGES - 1] += all;
 }
 
-/* Counts each sector once, and the same block's later loads of it.  A table that is full keeps a half of the sectors, each of which counts
- * twice, and so on: 66 blocks that read rows of 537 MB have 254,000 each.  Where memory for it ran out, the numbers are too small. */
+/* Counts each sector once, and the same block's later loads of it.  When the table is full, it keeps half of the sectors, and each of them counts
+ * twice; when it is full again, a quarter, and so on.  This happens: 66 blocks that read rows of 537 MB have 254,000 sectors each.  Where memory
+ * for the table ran out, the counts are too small. */
 static void touch(struct machine_sectors *sectors, uint64_t sector, bool store, uint32_t block,
                   rkb_launch_counters_t *c) {
    if (sectors->used[store] == SECTOR_SLOTS || !stands_for_all(sectors, store, sector))

@@ -1,6 +1,6 @@
-/* Finds the conditions of registers that several statements give a value (condition_paths.h), such as what a loop counted or what a branch chose, and what they need: a slice, of
- * statements and of the branches that decide whether these are executed.  The test that ends a loop with a plain counter is no such
- * condition, because it has both outcomes at any size.  No state. */
+/* Finds the conditions of registers that several statements give a value (condition_paths.h), such as what a loop counted or what a branch chose.
+ * It also finds what these conditions need: a slice of statements, and the branches that decide whether these statements are executed.  The test
+ * that ends a loop with a plain counter is no such condition, because it has both outcomes at any size.  No state. */
 #include "machine/decode/condition_paths.h"
 #include "machine/decode/fast_condition_steps.h"
 

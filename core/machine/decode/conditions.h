@@ -144,7 +144,7 @@ static inline uint64_t machine_condition_as(uint64_t value, uint32_t type) {
    value &= (UINT64_C(1) << bits) - 1;
    return ptx_type_is_signed(type) && value >> (bits - 1) ? value | ~UINT64_C(0) << bits : value;
 }
-/* For single operands.  False: there is no result, as for a division by zero. */
+/* Computes the result of operands with single values.  False: there is no result, as for a division by zero. */
 bool machine_condition_apply(const struct step *step, const uint64_t operands[4], uint64_t *result);
 /* condition_bits.c: the same for operations on bits and the high halves of products. */
 bool machine_condition_apply_bits(const struct step *step, const uint64_t operands[4], uint64_t *result);

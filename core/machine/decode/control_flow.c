@@ -1,8 +1,8 @@
-/* Basic blocks of a program and their rank.  Lanes that have diverged are executed lowest rank first and merge where they
- * meet, so ranks must put every block after all blocks from which it can be reached without going round a loop, and the blocks that follow
- * a loop after the whole loop.  Then lanes meet again no later than at the immediate post-dominator of the branch that parted them ('thread
- * frontiers', Diamos et al., MICRO 2011).  The order is a reverse post-order in which successors that leave more loops are visited first;
- * loops are found by dominators (Cooper, Harvey, Kennedy: 'A Simple, Fast Dominance Algorithm'). */
+/* Basic blocks of a program and their rank.  Lanes that have diverged are executed lowest rank first and merge where they meet.  So a block's rank
+ * must be higher than the ranks of all blocks from which it can be reached without going round a loop, and the blocks that follow a loop must rank
+ * after the whole loop.  Then lanes meet again no later than at the immediate post-dominator of the branch that parted them ('thread frontiers',
+ * Diamos et al., MICRO 2011).  The order is a reverse post-order in which successors that leave more loops are visited first; loops are found by
+ * dominators (Cooper, Harvey, Kennedy: 'A Simple, Fast Dominance Algorithm'). */
 #include "machine/decode/decoded_program.h"
 
 #include <stdlib.h>

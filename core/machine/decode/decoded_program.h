@@ -213,8 +213,8 @@ typedef const machine_opcode_t *machine_opcodes_t(uint32_t *count);
 /* opcodes: whose handlers the program gets.  The module's variables must have their addresses. */
 machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t function,
                                         const uint64_t *variable_address, machine_opcodes_t *opcodes);
-/* Decodes a kernel and what it calls only to find what the machine lacks: calls missing once for each
- * statement that it cannot execute, with the name of the opcode or feature.  False when memory ran out. */
+/* Decodes a kernel and the functions that it calls, only to find what the machine lacks.  It calls `missing` once for each statement that the
+ * machine cannot execute, with the name of the opcode or feature.  False when memory ran out. */
 typedef void machine_missing_t(void *argument, const char *kernel, const char *what, uint32_t line);
 bool machine_program_survey(const ptx_module_t *module, uint32_t function, const uint64_t *variable_address,
                             machine_opcodes_t *opcodes, machine_missing_t *missing, void *argument);

@@ -1,9 +1,9 @@
 /* Several runs of a plan at once.  A launch whose control and addresses depend on no input does the same, at
  * the same places, on every input.  The machine executes it with all checks on the first set of buffers,
- * block by block.  After each block it repeats on the other sets what the block did to the values that inputs
- * reach (recording.c, lanes/replay_steps.c).  The path also decides definedness; the recorder refuses the
- * exceptions.  Launches whose control or addresses depend on an input, or whose threads may see each other's progress, are executed on
- * every set.  docs/decisions/runs-together.md has the argument.  On the thread of its machine, which owns everything here. */
+ * block by block.  After each block it repeats, on the other sets, what the block did to the values that inputs reach (recording.c,
+ * lanes/replay_steps.c).  The path also decides definedness; the recorder refuses the exceptions.  Launches whose control or addresses depend on
+ * an input, or whose threads may see each other's progress, are executed on every set.  docs/decisions/runs-together.md has the argument.  On the
+ * thread of its machine, which owns everything here. */
 #include "machine/execute/joint_sets.h"
 
 /* Constants filled from buffers exist once for all sets, and sparse variables are not compared from launch to

@@ -36,8 +36,7 @@ void machine_grid_dependency_block(machine_block_t *block);
 /* griddepcontrol.wait */
 void machine_grid_wait(machine_warp_t *warp, uint32_t lanes);
 /* Whether the lane knows that the launches in front have ended. */
-/* Whether what launches that may still run did to the bytes comes before what the lane does now; else makes a
- * finding. */
+/* Whether the accesses of launches that may still run to these bytes are ordered before what the lane does now; otherwise makes a finding. */
 bool machine_launches_ordered(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                               uint32_t bytes, bool store);
 /* log2 of the granule of race records that this launch shares with those that may run at the same time. */

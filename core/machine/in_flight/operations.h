@@ -61,7 +61,7 @@ bool machine_operation_writes(machine_warp_t *warp, uint32_t lane, uint32_t oper
  * group read the same pieces, a number that tells these pieces from others that they read; 0: no other operation reads them. */
 bool machine_operation_reads_pieces(machine_warp_t *warp, uint32_t lane, uint32_t operation, uint64_t name,
                                     const uint32_t *offsets, uint32_t count);
-/* The same without checks, of bytes that the generic proxy writes: what was checked when the copy began. */
+/* The same without checks, for bytes that the generic proxy writes; the copy was checked when it began. */
 void machine_operation_owns(machine_block_t *block, uint32_t operation, uint32_t offset, uint32_t bytes);
 
 /* An access through the generic proxy, before it is recorded (races.c); true after a finding. */

@@ -13,7 +13,7 @@ static inline double power_of_two(int exponent) {
    return value;
 }
 
-/* Of a finite number's first significant bit; -1023 of zero and of all numbers below the least normal one. */
+/* Returns the exponent of a finite number's first significant bit; -1023 for zero and for all numbers below the least normal number. */
 static inline int binary_exponent(double value) {
    uint64_t bits;
    memcpy(&bits, &value, sizeof bits);

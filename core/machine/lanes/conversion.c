@@ -197,8 +197,8 @@ OP(cvt) {
    }
 }
 
-/* f32 to a half and back.  A half register may carry a shadow, which nothing but these two gives or takes, so that a number that
- * was only rounded on its way through a half is known to be right otherwise. */
+/* f32 to a half and back.  A half register may carry a shadow, which only these two conversions write and read.  So a number that was rounded on
+ * its way through a half keeps its shadow without that rounding. */
 OP(cvt_narrow) {
    const uint32_t changes = FLAG_FTZ | FLAG_SAT | FLAG_ABS |
                             FLAG_FROM_DOUBLE; /* others, of inline assembly, leave the number as it is */

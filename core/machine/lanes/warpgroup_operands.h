@@ -59,8 +59,8 @@ static inline bool pieces_aligned(const operand_pieces_t *pieces) {
    return pieces->across ? at == 0 : at + WARPGROUP_LINE <= d->swizzle;
 }
 
-/* Whether all of them hold values.  The warps of a block ask for the same ones, and those that held values do so until bytes without one are
- * stored. */
+/* Whether all pieces hold values.  The result is kept, because the warps of a block ask for the same pieces, and pieces that held values hold them
+ * until bytes without a value are stored. */
 static inline bool pieces_defined(const machine_block_t *block, operand_pieces_t *pieces) {
    uint64_t other = 0;
    if (pieces->defined == block->run->undefinings + 1)
@@ -105,7 +105,8 @@ static inline void defined_lines(const machine_block_t *block, const operand_pie
    }
 }
 
-/* Of all lines.  Where values are asked for of some elements alone, most products have lines without, and the warps of a block ask for the same ones. */
+/* The same for all lines of a matrix.  The result is kept: in a run of which only some elements are asked for, most products have lines without
+ * values, and the warps of a block ask for the same lines. */
 static inline void find_defined_lines(const machine_block_t *block, operand_pieces_t *pieces,
                                       uint32_t *bits) {
    const bool kept = block->run->options.asked != NULL;

@@ -277,7 +277,7 @@ static inline void put_vectors(machine_warp_t *warp, const machine_slot_t *parts
       *to->taint |= warp->taint[parts[e].number];
 }
 
-/* Stores what the lanes hold, and which of it is undefined, where that is allowed. */
+/* Stores what the lanes hold, and marks which of it is undefined, where storing undefined values is allowed. */
 static inline void put_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                              const words_t *to) {
    const machine_slot_t *parts = warp->program->extras + i->extra;

@@ -1,6 +1,6 @@
-/* Tensor maps and the tiles that tensor copies move (PTX ISA 9.0, 5.5 and 9.7.9.25.5; CUDA driver API, cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col).  A kernel
- * gets a map as 128 bytes of its parameters, whose content is the driver's own; the machine writes an image of its own there, which the kernel
- * may copy to global memory and change (map_images.h).
+/* Tensor maps and the tiles that tensor copies move (PTX ISA 9.0, 5.5 and 9.7.9.25.5; CUDA driver API, cuTensorMapEncodeTiled and
+ * cuTensorMapEncodeIm2col).  A kernel gets a map as 128 bytes of its parameters.  Only the driver knows the content of these bytes; the machine
+ * writes an image of its own there, which the kernel may copy to global memory and change (map_images.h).
  *
  * In an interleaved layout, an element of the first dimension is a slice of 16 or 32 bytes of channels (NC/8HWC8: width, height, slice of
  * channels, image).  A copy takes only the slice at the last coordinate but one, whatever size the box has in that dimension; measured on an H200

@@ -1,7 +1,8 @@
-/* Zeros that take memory only where they are written.  A first write to a page costs a fault, which in a virtual machine takes as long as
- * to clear hundreds of kilobytes; where the host must find the page first, a huge page costs milliseconds.  So small memory comes from the
- * heap, which has been touched before and is cleared, and memory of a few megabytes is asked for in huge pages.  Tensors of gigabytes stay in small pages, of which a sample of blocks touches a few.  A run has a limited amount in huge pages, because
- * what a process may hold is limited (limits.execute_memory).  Any thread. */
+/* Zeros that take memory only where they are written.  The first write to a page causes a page fault, which in a virtual machine takes as long as
+ * clearing hundreds of kilobytes; where the host must find the page first, a huge page costs milliseconds.  So small memory comes from the heap,
+ * which has been touched before and is cleared, and memory of a few megabytes is asked for in huge pages.  Tensors of gigabytes stay in small
+ * pages, of which a sample of blocks touches a few.  A run has a limited amount in huge pages, because what a process may hold is limited
+ * (limits.execute_memory).  Any thread. */
 #include "machine/state/execution.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Which bytes each block of a sample stored, for callers that ask which block wrote an element.  met_by tells that too, but of 1024 bytes at once, and a row of
- * a block's tile may be shorter.  On the machine's thread. */
+/* Which bytes each block of a sample stored, for callers that ask which block wrote an element.  met_by says this too, but only for 1024 bytes at
+ * once, and a row of a block's tile may be shorter.  On the machine's thread. */
 #include "machine/memory/stored_runs.h"
 
 #include <stdlib.h>

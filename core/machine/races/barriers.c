@@ -186,8 +186,8 @@ static void let_go(machine_warp_t *warp, uint32_t barrier) {
    }
 }
 
-/* Orders the threads of a phase: what they did before they arrived comes before what those that waited do
- * from now on. */
+/* Orders the threads of a phase: everything that they did before they arrived is ordered before everything that the waiting threads do from now
+ * on. */
 static void order(machine_block_t *block, uint32_t rank, uint32_t barrier, uint32_t here, bool whole_block) {
    const uint32_t number = among_all(rank, barrier), first = rank * block->cluster.warps;
    if (whole_block && block->cluster.blocks == 1) {

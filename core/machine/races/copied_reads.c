@@ -1,6 +1,6 @@
 /* Bytes that bulk and tensor copies of a block still read when one of its threads releases something to other blocks.  A record of a read
- * says when the copy began.  A release by a thread that does not know of the end must not cover the copy, so the record then says that the
- * copy reads now.  On the machine's thread. */
+ * says when the copy began.  A release by a thread that does not know of the copy's end must not cover the copy, so such a release changes the
+ * record: it then says that the copy reads now.  On the machine's thread. */
 #include "machine/in_flight/copy_sources.h"
 #include "machine/races/races.h"
 

@@ -1,6 +1,5 @@
-/* Checks one lane's access to global memory against everything that may be in no order with it: copies in
- * flight that read there, launches that may still run, the read-only path, and other threads (races.c).  On
- * the machine's thread. */
+/* Checks one lane's access to global memory against everything that may not be ordered with it: copies in flight that read there, launches that
+ * may still run, the read-only path, and other threads (races.c).  On the machine's thread. */
 #include "machine/in_flight/copies.h"
 #include "machine/in_flight/copy_sources.h"
 #include "machine/in_flight/grid_dependency.h"
