@@ -5,10 +5,10 @@
  *    rkb_machine_run              executes the plan once, with the checks asked for
  *    rkb_machine_report           what was found, counted and proved so far
  *
- * A plan is executed launch by launch and block by block, 32 lanes at a time; registers, shared and global memory carry
- * definedness, and on demand readers and writers (races), a double-precision shadow of each f32, and the inputs that
- * values depend on (taint).  Modules are immutable and may be shared by threads; a machine belongs to one thread at a
- * time.  Results never depend on time, addresses or the number of threads.
+ * A plan is executed launch by launch and block by block, 32 lanes at a time.  Registers, shared and global memory carry definedness.  On demand
+ * they also carry readers and writers (races), a double-precision shadow of each f32, and the inputs that values depend on (taint).  Modules are
+ * immutable and may be shared by threads; a machine belongs to one thread at a time.  Results never depend on time, addresses or the number of
+ * threads.
  */
 #ifndef RKB_MACHINE_MACHINE_H
 #define RKB_MACHINE_MACHINE_H
@@ -399,9 +399,8 @@ void rkb_machine_sparse_free(void *memory, uint64_t bytes);
 /* Says that this memory will be written from its first byte on without gaps, so that the system gives large pages where it has them. */
 void rkb_machine_dense(void *memory, uint64_t bytes, uint64_t *huge_left);
 
-/* Finds what the kernels of a module need that the machine lacks.  visit is called for each instruction that
- * the machine does not execute, with the opcode or feature; a function that several kernels call is visited
- * for each of them. */
+/* Finds what the kernels of a module need that the machine lacks.  visit is called for each instruction that the machine does not execute, with
+ * the opcode or feature.  A function that several kernels call is visited once for each of these kernels. */
 int rkb_machine_unsupported(const rkb_machine_module_t *module,
                             void (*visit)(void *argument, const char *kernel, const char *what,
                                           uint32_t line),

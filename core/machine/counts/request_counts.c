@@ -1,6 +1,6 @@
-/* What the speed model needs to know about memory requests: sectors of 32 bytes of global memory (how many,
- * how many different ones, and for which source line), and wavefronts of shared memory (bank conflicts: 32
- * banks of 4 bytes).  Counted in the blocks marked 'measured', and scaled to all executed blocks. */
+/* What the speed model needs to know about memory requests.  Of global memory it counts sectors of 32 bytes: how many, how many different ones,
+ * and for which source line.  Of shared memory it counts wavefronts (bank conflicts: 32 banks of 4 bytes).  They are counted in the blocks marked
+ * 'measured', and scaled to all executed blocks. */
 #include "machine/counts/access_shape.h"
 #include "machine/state/execution.h"
 

@@ -1,10 +1,10 @@
 /* The meaning of one opcode of a matrix instruction (mma, wmma, and the loads and stores of wmma's fragments), and where the elements of
  * its matrices lie in the registers of a warp.  Made by decode_tensor.c, part of a program; immutable.
  *
- * Fragments are those of the figures in PTX ISA 9.0, 9.7.15.5: with E elements of a factor in a register, lane 4 g + t holds, in
- * register r of a, row g (and g + 8 in every second register) and the columns 4 E (r / 2) + E t + e; of b, column g; of the result,
- * row g and the columns 2 t and 2 t + 1.  The manual does not specify those of wmma; here they are the same, tile by tile of 16 rows or 8,
- * and 8 columns. */
+ * Fragments are those of the figures in PTX ISA 9.0, 9.7.15.5: with E elements of a factor in a register, lane 4 g + t holds the following.  In
+ * register r of a it holds row g (and g + 8 in every second register) and the columns 4 E (r / 2) + E t + e.  Of b it holds column g.  Of the
+ * result it holds row g and the columns 2 t and 2 t + 1.  The manual does not specify those of wmma; here they are the same, tile by tile of 16
+ * rows or 8, and 8 columns. */
 #ifndef RKB_MACHINE_DECODE_TENSOR_FORM_H
 #define RKB_MACHINE_DECODE_TENSOR_FORM_H
 

@@ -46,8 +46,8 @@ static inline machine_matrix_descriptor_t machine_read_descriptor(uint64_t bits)
 
 /* Where a piece of 16 bytes lies.  along: which piece of the 16-byte pieces side by side; outer: which line of them.
  * The layouts are those of 9.7.15.5.1.2.1: patterns of 8 lines of swizzle bytes (16 without a swizzle).
- *    by lines (across false): outer is a row of a or a column of b, along one of its two pieces of k;
- *    across: outer is one of the 16 elements of k, along one of the pieces of 8 rows or columns. */
+ *    by lines (across false): outer is a row of a or a column of b; along is one of its two pieces of k;
+ *    across: outer is one of the 16 elements of k; along is one of the pieces of 8 rows or columns. */
 static inline uint32_t machine_piece_address(const machine_matrix_descriptor_t *d, bool across,
                                              uint32_t outer, uint32_t along) {
    const uint32_t line = d->swizzle ? d->swizzle : WARPGROUP_PIECE, pieces = line / WARPGROUP_PIECE;

@@ -2,11 +2,14 @@
  * go through the async proxy (PTX ISA 9.0, 8.8 and 9.7.9.25), begin when a thread starts them and end when threads observe that they have.
  *
  * An operation belongs to an actor (clocks/vector_clocks.h) and is the n-th of its phases or groups.  A thread has observed the operation's end
- * when it knows of n: it has waited, or it is ordered after a thread that has waited.  So no order of events is followed, only who knows what:
+ * when it knows of n: it has waited, or it is ordered after a thread that has waited.  So no order of events is followed, only
+ * what each thread knows:
  *
- *    - whoever touches what an operation writes, or writes what it reads, must know that it is done: else race.async;
- *    - whoever starts an operation must be ordered after the accesses to what it writes and the writes of what it reads: else race.async;
- *    - between a generic write and an operation there must be a proxy fence: else race.proxy.
+ *    - A thread that accesses bytes that an operation writes, or writes bytes that it reads, must know that the operation is done;
+ *      otherwise race.async.
+ *    - A thread that starts an operation must be ordered after the accesses to the bytes that it writes, and after the writes to the
+ *      bytes that it reads; otherwise race.async.
+ *    - Between a generic write and an operation there must be a proxy fence; otherwise race.proxy.
  *
  * To follow a family of operations: machine_actor_new once, machine_operation_start when an instruction starts one, machine_operation_reads
  * and machine_operation_writes for each range of shared memory, machine_actor_observed when threads have waited.  A decoder of such an
@@ -57,8 +60,9 @@ bool machine_operation_reads(machine_warp_t *warp, uint32_t lane, uint32_t opera
 bool machine_operation_writes(machine_warp_t *warp, uint32_t lane, uint32_t operation, uint32_t offset,
                               uint32_t bytes);
 
-/* The same of pieces of 16 bytes at multiples of 16, as matrix products read them.  name: if several operations of the same instruction, actor and
- * group read the same pieces, a number that tells these pieces from others that they read; 0: no other operation reads them. */
+/* The same for pieces of 16 bytes at multiples of 16, as matrix products read them.  Several operations of the same instruction, actor and group
+ * may read the same pieces; then `name` is a number that tells these pieces from others that they read.  name 0: no other operation reads these
+ * pieces. */
 bool machine_operation_reads_pieces(machine_warp_t *warp, uint32_t lane, uint32_t operation, uint64_t name,
                                     const uint32_t *offsets, uint32_t count);
 /* The same without checks, for bytes that the generic proxy writes; the copy was checked when it began. */

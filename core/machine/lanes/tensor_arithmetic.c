@@ -1,7 +1,7 @@
-/* Sums of products as tensor cores form them (tensor_arithmetic.h): products are exact, every term is truncated toward zero at a fixed
- * number of bits below the largest exponent, the sum of the truncated terms is exact, and becomes a float32 by truncation or a float16 by
- * rounding to nearest.  Sixteen products of 11-bit significands, 27 bits each when aligned, fill 31 bits, so eight sums go through one
- * vector of 32-bit words; the addend joins them in doubles, exactly. */
+/* Sums of products as tensor cores form them (tensor_arithmetic.h): products are exact.  Every term is truncated toward zero at a fixed number of
+ * bits below the largest exponent.  The sum of the truncated terms is exact; it becomes a float32 by truncation or a float16 by rounding to
+ * nearest.  Sixteen products of 11-bit significands, 27 bits each when aligned, fill 31 bits, so eight sums go through one vector of 32-bit words;
+ * the addend joins them in doubles, exactly. */
 #include "machine/lanes/tensor_arithmetic.h"
 #include "machine/lanes/eight_words.h"
 #include "machine/lanes/half.h"

@@ -15,8 +15,8 @@ typedef struct machine_group_rule {
    uint16_t left_out; /* rows whose sums are not needed, a bit each; no bit is set where there are doubles */
 } machine_group_rule_t;
 
-/* float32 sums: registers are 32 lanes each, register 4 t + 2 h + c holds column 2 (lane % 4) + c of tile t in row 8 h + lane / 4.  wide NULL:
- * no doubles beside them; else the doubles of the same registers. */
+/* float32 sums.  Registers are 32 lanes each; register 4 t + 2 h + c holds column 2 (lane % 4) + c of tile t in row 8 h + lane / 4.  wide: the
+ * doubles of the same registers; NULL: there are none. */
 typedef void machine_group_sum_t(const machine_group_rule_t *rule, const machine_row_factors_t *a,
                                  const machine_column_factors_t *b, float *const results[GROUP_REGISTERS],
                                  double *const wide[GROUP_REGISTERS]);

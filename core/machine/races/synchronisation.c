@@ -2,13 +2,12 @@
  * memory.  They are kept only from the first fence on, so that kernels without fences cost nothing more.  clocks.c
  * does the same within a block.
  *
- * A release by thread t of block b at time T covers three things: what t did before its fence; what the other
- * threads of b did before the last barrier before that fence; and what each of them did before a fence of its
- * own that came before the last barrier before the release.  The third holds because __threadfence() is fence.sc: once the reader has seen the
- * release, the Fence-SC order puts that fence before the reader's fence (PTX ISA, 'Fence-SC').  A read of the location by an atomic operation, or
- * by a volatile or acquiring load, acquires every release made there before.  It counts as acquiring also where no fence follows, as in the
- * programming guide's own last-block reduction, and the report says so.  A release also passes on what its block had acquired before, so that a
- * message may go from block to block.
+ * A release by thread t of block b at time T covers three things: what t did before its fence; what the other threads of b did before the last
+ * barrier before that fence; and what each of these threads did before its own fence, if that fence came before the last barrier before the
+ * release.  The third holds because __threadfence() is fence.sc: once the reader has seen the release, the Fence-SC order puts that fence before
+ * the reader's fence (PTX ISA, 'Fence-SC').  A read of the location by an atomic operation, or by a volatile or acquiring load, acquires every
+ * release made there before.  It counts as acquiring also where no fence follows, as in the programming guide's own last-block reduction, and the
+ * report says so.  A release also passes on what its block had acquired before, so that a message may go from block to block.
  *
  * On the machine's thread. */
 #include "machine/in_flight/copy_sources.h"

@@ -70,10 +70,9 @@ enum { RACES_NONE, RACES_FAST, RACES_CLOCKS };
  * all of them, one after the other, in the order of their ranks.  Offsets of shared memory and numbers of
  * threads and warps count through all of them.  A launch without clusters has clusters of one block. */
 #define MOST_CLUSTER 16u
-/* In a launch with clusters, the bits of a shared address from bit 24 on hold the rank of the block whose
- * byte it names, as on an H200, also where that block is the thread's own: 0x1000400 in block 1 where block 0
- * has 0x400.  Zero there means the thread's own block, so that an instruction may name a variable.  When
- * another block names block 0, it writes FIRST_BLOCK instead. */
+/* In a launch with clusters, the bits of a shared address from bit 24 on hold the rank of the block whose byte it names, as on an H200.  This
+ * holds for the thread's own block too: 0x1000400 in block 1 where block 0 has 0x400.  Zero there means the thread's own block, so that an
+ * instruction may name a variable.  When another block names block 0, it writes FIRST_BLOCK instead. */
 #define CLUSTER_SHIFT 24
 #define FIRST_BLOCK MOST_CLUSTER
 typedef struct machine_cluster {
