@@ -102,7 +102,7 @@ bool machine_bulk_global(machine_warp_t *warp, uint32_t lane, uint64_t address, 
       return false;
    }
    if (!region || offset > region->bytes || region->bytes - offset < bytes || (store && region->read_only)) {
-      /* the first sixteen bytes that do not lie there */
+      /* the first sixteen bytes that do not lie in the region */
       const uint64_t inside = region && offset < region->bytes && !(store && region->read_only)
                                  ? (region->bytes - offset) & ~15ull
                                  : 0;
@@ -156,9 +156,9 @@ void machine_bulk_take(machine_warp_t *warp, const machine_row_t *row) {
    uint8_t *defined = block->shared_defined + row->shared;
    count_row(warp->run, row->bytes);
    if (machine_unasked(warp->run, region->taint))
-      ; /* whoever reads it is known to */
+      ; /* taint shows which values depend on the row */
    else if (row->bytes == 16 &&
-            !region->places) /* a swizzle does not split it, so nearly every piece of a tile is one */
+            !region->places) /* most pieces of a tile: a swizzle does not split sixteen bytes */
       memcpy(block->shared + row->shared, region->data + row->offset, 16);
    else
       machine_read_bytes(region, row->offset, row->bytes, block->shared + row->shared);
@@ -246,7 +246,7 @@ void machine_bulk_count(machine_warp_t *warp, const machine_row_t *row, bool sto
       uint64_t address[LANES];
       uint32_t lanes = 0;
       if (((first | bytes) & 31) ==
-          0) { /* a row of most tiles: a lane of its own for each half of a sector */
+          0) { /* a row of most tiles: each half of a sector counts as a lane of its own */
          machine_count_whole_sectors(warp, first, bytes / 32, store);
          continue;
       }

@@ -53,7 +53,7 @@ void machine_map_fences_free(machine_run_t *run) {
    run->map_fences = NULL;
 }
 
-/* Room for one more element; false when there is none. */
+/* Makes room for one more element; false when there is none. */
 static bool grow(machine_warp_t *warp, void **list, uint32_t count, uint32_t *room, size_t size) {
    if (count < *room)
       return true;

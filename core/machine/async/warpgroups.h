@@ -50,8 +50,8 @@ bool machine_warpgroup_leading(machine_warp_t *warp, bool of_b, uint32_t bytes);
 /* The warp comes to an instruction of its warpgroup, with these operands (descriptors; anything else that all warps must agree on).
  * False after a finding: the others did something else there, or there are no four warps. */
 bool machine_warpgroup_arrive(machine_warp_t *warp, uint64_t a, uint64_t b, bool adds);
-/* The product that the warp executes: its registers belong to it from now on.  False after a finding: they were written since the
- * last wgmma.fence, or there was none. */
+/* The product that the warp executes: its registers belong to it from now on.  False after a finding: the registers were written since the last
+ * wgmma.fence, or there was no wgmma.fence. */
 bool machine_warpgroup_start(machine_warp_t *warp, const machine_instruction_t *i);
 void machine_warpgroup_fence(machine_warp_t *warp);
 void machine_warpgroup_commit(machine_warp_t *warp);
@@ -62,7 +62,7 @@ void machine_warpgroup_wait(machine_warp_t *warp, uint32_t pending);
 uint32_t machine_warpgroup_operation(machine_warp_t *warp);
 /* An instruction with FLAG_TOUCHES is about to be executed. */
 void machine_warpgroup_touch(machine_warp_t *warp, const machine_instruction_t *i);
-/* setmaxnreg; all warps of the warpgroup, more or fewer registers than before. */
+/* setmaxnreg: all warps of the warpgroup get more or fewer registers than before. */
 void machine_warpgroup_registers(machine_warp_t *warp, uint32_t count, bool more);
 
 #endif

@@ -35,7 +35,7 @@ static bool lanes_ordered(const machine_warp_t *warp, uint32_t lane, const machi
    return spread != NULL;
 }
 
-/* Adds a lane to the lanes of its warp.  If they all come before it, it replaces them. */
+/* Adds a lane to the lanes of its warp.  If the accesses of all these lanes are ordered before the new one, the new lane replaces them. */
 static machine_spread_t join_warp(const machine_warp_t *warp, uint32_t lane, machine_spread_t those) {
    uint32_t other;
    if (those.lanes && spread_ordered(warp, lane, warp->number, &those, &other))

@@ -10,7 +10,7 @@
 
 #include "machine/state/execution.h"
 
-/* A thread of the block that runs accesses bytes of shared memory by the instruction pc.  Called while run->keeps_lines is set alone. */
+/* A thread of the block that runs accesses bytes of shared memory by the instruction pc.  Called only while run->keeps_lines is set. */
 void machine_other_side_note(const machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                              bool store, uint32_t pc);
 /* Names the other side of a finding, which may be NULL: a thread of the block that read or wrote some of these bytes.  Where the run keeps lines,

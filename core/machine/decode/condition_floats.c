@@ -15,7 +15,7 @@ static double of_half(uint32_t bits) {
    return bits >> 15 & 1 ? -size : size;
 }
 
-/* Rounds to the nearest; a tie goes to the even one, as nearbyint does in the mode that programs begin with. */
+/* Rounds to the nearest whole number, ties to even, as nearbyint does in the mode with which programs begin. */
 static uint32_t to_half(double value) {
    const uint32_t sign = signbit(value) ? 0x8000 : 0;
    const double size = fabs(value);

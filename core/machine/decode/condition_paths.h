@@ -30,7 +30,8 @@ struct tested {
 
 struct condition_paths {
    struct text_graph *graph;
-   struct step *steps; /* by statement while the slice is looked for; then the slice's steps, block by block */
+   /* by statement while the slice is looked for; then the slice's steps, block by block */
+   struct step *steps;
    uint32_t step_count;
    struct plain_step *plain; /* those of the slice */
    struct part *parts; /* by block */

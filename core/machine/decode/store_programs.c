@@ -252,7 +252,7 @@ static void keep_deciding(stores_t *s, const uint32_t *first, const uint32_t *de
       keep_branch(s, deciding[n]);
 }
 
-/* Lists for each block the branches that decide whether threads come to it, or counts them: deciding NULL. */
+/* Lists for each block the branches that decide whether threads come to it.  deciding NULL: only counts them. */
 static void find_deciding(const stores_t *s, uint32_t *first, uint32_t *deciding) {
    for (uint32_t b = 0; b < s->end; b++) {
       uint32_t next;

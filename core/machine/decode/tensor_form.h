@@ -18,7 +18,8 @@ typedef struct machine_tensor {
    uint16_t m, n, k;
    uint8_t type[4];      /* of d, a, b, c: enum machine_tensor_type */
    uint8_t registers[4]; /* of d, a, b, c; the extras of the instruction, in this order */
-   bool columns[2]; /* a, b are laid out by column; for mma it matters where groups of lanes work apart */
+   /* a, b are laid out by column; for mma this matters only where groups of lanes work apart */
+   bool columns[2];
    bool saturates;
    uint8_t bits;      /* how single bits are combined: 0, 'x' (exclusive or), 'a' (and) */
    uint8_t quads;     /* four products, each of two groups of four lanes (m8n8k4 on halves) */

@@ -57,7 +57,7 @@ static inline uint32_t machine_piece_address(const machine_matrix_descriptor_t *
             outer / 8 * (d->swizzle ? d->stride : d->leading);
    else
       at += outer / 8 * d->stride + along * (d->swizzle ? WARPGROUP_PIECE : d->leading);
-   /* The swizzle exchanges the pieces of a line by the line's number in the pattern, which is in the address. */
+   /* The swizzle exchanges the pieces of a line by the line's number in the pattern; the address contains this number. */
    if (d->swizzle)
       at ^= (((at >> 7) - d->base) & (pieces - 1)) * WARPGROUP_PIECE;
    return at & 0x3ffff;

@@ -22,7 +22,7 @@ static bool passes_on(const char *opcode) {
    return passes;
 }
 
-/* Whether the n-th operand is the source of a copy: `cp.async [to], [from], ...`, `cp.async.bulk [to], [from], ...`.  That of a tensor copy
+/* Whether the n-th operand is the source of a copy: `cp.async [to], [from], ...`, `cp.async.bulk [to], [from], ...`.  The source of a tensor copy
  * is a map, which a kernel may change. */
 static bool is_copy_source(const char *opcode, uint32_t n) {
    return n == 1 && begins(opcode, "cp.async") && !begins(opcode, "cp.async.bulk.tensor");

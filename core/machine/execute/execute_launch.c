@@ -266,7 +266,8 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    run->report.sampled |= chosen && count < total;
    machine_partial_begin(launch, count, !chosen || (count == total && !budget));
    uint64_t *passed = run->extents ? calloc((size_t)launch->program->block_count + 1, sizeof *passed) : NULL;
-   const uint64_t of_kinds = run->counts.counted ? counted : count; /* the counts of these blocks are kept apart */
+   /* the counts of these blocks are kept apart */
+   const uint64_t of_kinds = run->counts.counted ? counted : count;
    machine_kind_counts_t *kinds = chosen && run->options.requests ? machine_kinds_open(sample) : NULL;
    for (uint64_t n = 0; n < count && !run->stop && !run->out_of_memory; n++) {
       if (chosen && with_another(launch, sample, n))

@@ -45,7 +45,7 @@ static uint32_t synchronisation_of(const machine_program_t *program, const machi
       const char *opcode = program->module->functions[i->function].statements[i->statement].opcode;
       for (size_t k = 0; k < sizeof words / sizeof *words; k++)
          if (opcode[0] == words[k].word[0] &&
-             opcode[1] == words[k].word[1] && /* few begin like one of these */
+             opcode[1] == words[k].word[1] && /* few opcodes begin like one of these words */
              strncmp(opcode, words[k].word, strlen(words[k].word)) == 0)
             what |= words[k].what | SYNCHRONISES;
    }

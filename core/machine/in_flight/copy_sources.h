@@ -17,7 +17,7 @@ void machine_copy_sources_begin(machine_block_t *block);
 /* An operation (operations.h) that the lane started reads a row, or the rows of a tile. */
 void machine_copy_source_row(machine_warp_t *warp, uint32_t operation, const machine_row_t *row);
 void machine_copy_source_tile(machine_warp_t *warp, uint32_t operation, const machine_tile_t *tile);
-/* Whether the two above keep what the operation reads of a region. */
+/* Whether the two functions above keep what the operation reads of a region. */
 bool machine_copy_source_followed(const machine_warp_t *warp, uint32_t operation,
                                   const machine_region_t *region);
 /* Visits the rows of all copies whose end the lane does not know. */

@@ -49,7 +49,7 @@ OP(pack) {
    if (!warp->valid)
       return;
    warp->valid[slot[0].number] &= ~mask;
-   /* A bfloat16 above zeros is a float: the shadow goes along. */
+   /* A bfloat16 in the upper half, with zeros below, is a float; its shadow is moved too. */
    if (i->elements == 2 && i->element_bytes == 2 && slot[0].bytes == 4)
       for (int l = 0; l < LANES; l++)
          if ((mask & warp->valid[slot[2].number]) >> l & 1 && (read_part(warp, &slot[1], l) & 0xffff) == 0) {

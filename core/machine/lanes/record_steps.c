@@ -281,7 +281,7 @@ static void record_matrix_move(machine_warp_t *warp, const machine_instruction_t
    enter(warp, i, ENTRY_CUSTOM, mask);
 }
 
-/* A copy is a store, and all stores are recorded. */
+/* A copy counts as a store, and all stores are recorded. */
 static void record_copy(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
    if (warp->taint[i->ai] | warp->taint[i->bi] | warp->taint[i->ci]) {
       refuse(warp);

@@ -79,7 +79,7 @@ static inline group_t lanes_of(uint32_t mask, int g) {
    return (group_t)((mask >> GROUP * g >> step & 1) != 0);
 }
 
-/* Writes the lanes' records; which lanes then find another lane's instead, because they are at the same word. */
+/* Writes the lanes' records; finds which lanes then read another lane's record, because both are at the same word. */
 static inline bool scatter_records(uint32_t *records, const uint32_t *offset, uint32_t mask,
                                    const uint32_t *after, uint32_t found[LANES]) {
    for (uint32_t l = 0; l < LANES; l++)
@@ -208,7 +208,7 @@ static inline void note_address_taint(machine_warp_t *warp, const machine_instru
 
 /* Narrower than words ------------------------------------------------------------------------------------------- */
 
-/* Every part is one or two bytes, and no register of it has eight. */
+/* Whether every part has one or two bytes and no part's register has eight. */
 static inline bool moves_narrow(const machine_warp_t *warp, const machine_instruction_t *i) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
    bool narrow = i->element_bytes < 4;
