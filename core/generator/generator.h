@@ -13,7 +13,7 @@ typedef struct rkb_generator {
    rkb_target_t target;
 } rkb_generator_t;
 
-/* The same as the functions of <rkb/ext/schedule.h>, where it says what each does and what a NULL text means. */
+/* The same as the functions of <rkb/ext/schedule.h>.  That header says what each does and what a NULL text means. */
 int rkb_generator_start(const rkb_generator_t *generator, const char *name, char **source, rkb_error_t *err);
 int rkb_generator_draw(const rkb_generator_t *generator, rkb_random_t *stream, char **source,
                        rkb_error_t *err);

@@ -28,14 +28,15 @@ typedef struct rkb_convolution {
    const rkb_index_t *blocks[4], *images; /* tiles of channels, along a row, and down */
 } rkb_convolution_t;
 
-/* The conditions under which the kernel is right.  False: no case satisfies them, or the image is no stored tensor whose pixels come last. */
+/* Finds the conditions under which the kernel is right.  False: no case satisfies them, or the image is not a stored tensor whose last
+ * dims are the pixels. */
 bool rkb_convolution_conditions(rkb_graph_t *graph, rkb_arena_t *arena, const rkb_storage_t *storage,
                                 const rkb_launch_t *launch, rkb_condition_t conditions[RKB_TENSOR_CONDITIONS],
                                 uint32_t *count);
-/* Describes a tiled launch.  False: its images lie otherwise in memory, or a window begins behind its pixel. */
+/* Describes a tiled launch.  False: its images have another layout in memory, or a window begins behind its pixel. */
 bool rkb_convolution_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_convolution_t *tile);
-/* Where copies of a row begin: so far before its first pixel that the place is a multiple of what a copy
- * needs. */
+/* Where copies of a row begin.  This place is before the row's first pixel, because a copy must begin at a
+ * multiple of a few pixels. */
 const rkb_index_t *rkb_convolution_copied_before(rkb_writer_t *writer, const rkb_convolution_t *tile);
 /* Where a place of the tile is in the images, without the part before them: "q_first * 2". */
 const char *rkb_convolution_strided(rkb_writer_t *writer, const rkb_convolution_t *tile, const char *place);

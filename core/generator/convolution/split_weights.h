@@ -1,6 +1,6 @@
-/* The weight of a convolution as tensor cores take it: each float is a sum of two numbers of 11 bits, in two
- * planes for each tap of the window; a plane's rows are channels of the output.  A launch before the
- * convolution's writes them.  One thread. */
+/* The weight of a convolution as tensor cores take it: each float is a sum of two numbers of 11 bits.  The two
+ * numbers are in two planes for each tap of the window; a plane's rows are channels of the output.  A launch
+ * before the convolution's launch writes the planes.  One thread. */
 #ifndef RKB_GENERATOR_SPLIT_WEIGHTS_H
 #define RKB_GENERATOR_SPLIT_WEIGHTS_H
 

@@ -1,8 +1,8 @@
 /* The least time of a schedule: the time for what its launches must move and multiply, at a device's peak
  * rates.  Pure functions; one thread for each graph.
  *
- * Each kernel of the schedule takes longer, whatever its tiles are.  Uncertain traffic does not count: elements behind a slice, a mask or
- * an index may not be read, and a tensor that fits into the second-level cache may stay there between two launches. */
+ * No kernel of the schedule is faster than this time, whatever its tiles are.  Uncertain traffic does not count: a kernel may not read
+ * all elements behind a slice, a mask or an index, and a tensor that fits into the second-level cache may stay there between two launches. */
 #ifndef RKB_GENERATOR_SCHEDULE_LEAST_H
 #define RKB_GENERATOR_SCHEDULE_LEAST_H
 

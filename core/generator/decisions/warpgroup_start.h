@@ -16,8 +16,8 @@ typedef struct rkb_warpgroup_tile {
 const rkb_warpgroup_tile_t *rkb_warpgroup_tiles(void);
 /* The share of wgmma's rate that a tile of these decisions tends to reach. */
 double rkb_warpgroup_share(const int64_t *decisions);
-/* Gives a launch of mapping TENSOR, which from now on copies by tensor maps, the decisions that such copies
- * need, near the decisions that it has. */
+/* Makes a launch of mapping TENSOR copy by tensor maps: gives it the decisions that these copies need, as near
+ * as possible to the decisions that it has. */
 void rkb_tensor_settle(const rkb_graph_t *graph, int64_t shared_bytes, rkb_launch_t *launch);
 
 #endif

@@ -9,9 +9,9 @@ typedef struct rkb_windows {
    const rkb_node_t *pool,
       *counted;            /* the pool or its gradient, and the node with an element for each window */
    uint32_t number, under; /* of the pool, and of the node whose values are under the windows */
-   /* What these values come from, computed in registers; RKB_NO_NODE: they are read. */
+   /* The convolution that computes these values in registers; RKB_NO_NODE: they are read from memory. */
    uint32_t convolution;
-   uint32_t dims, outer, side; /* spatial dims; places of a window along the last one, and along all others */
+   uint32_t dims, outer, side; /* spatial dims; places of a window along all of them but the last; and along the last */
    uint32_t each, channels;    /* a thread's windows side by side, and its channels */
    bool gradient;
    const rkb_index_t
@@ -21,7 +21,8 @@ typedef struct rkb_windows {
    const char *own_channel;
 } rkb_windows_t;
 
-/* The coordinates of a place under the windows: the outer's number, and the place along the last dim among the thread's own. */
+/* The coordinates of a place under the windows.  outer: its number along all dims but the last; along: its number along the last dim,
+ * among the thread's own places. */
 void rkb_window_place(rkb_writer_t *writer, const rkb_windows_t *windows, uint32_t outer,
                       const rkb_index_t *along, const rkb_index_t **at);
 /* Whether a convolution may be computed in the registers of threads that own the windows over it: its own

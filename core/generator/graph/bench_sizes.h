@@ -1,4 +1,4 @@
-/* Sizes, and numbers of elements, in the bench cases, by which schedules are chosen.  Pure functions. */
+/* Sizes and numbers of elements in the bench cases.  Schedules are chosen by them.  Pure functions. */
 #ifndef RKB_GENERATOR_BENCH_SIZES_H
 #define RKB_GENERATOR_BENCH_SIZES_H
 

@@ -24,7 +24,7 @@ enum rkb_node_kind {
    RKB_NODE_TRIANGLE, /* integers: diagonal, upper; reals: the value of other elements */
    RKB_NODE_ARANGE,   /* reals: start, step */
    RKB_NODE_GATHER,   /* operands: x, index; integers: dim */
-   RKB_NODE_PUT,      /* a scatter of one element along dim: operands and integers as its */
+   RKB_NODE_PUT,      /* a scatter of one element along dim; operands and integers as for RKB_NODE_SCATTER */
    /* Heavy nodes, from here on: each element needs many elements of an operand. */
    RKB_NODE_REDUCE, /* mask: reduced dims, which stay as dims of size 1; operation: sum, largest, smallest, argmax, argmin */
    RKB_NODE_MATMUL,      /* integers: transpose of a, transpose of b */
@@ -37,9 +37,10 @@ enum rkb_node_kind {
    RKB_NODE_SEARCH, /* sorted rows, wanted; integers: whether equal elements count as less */
    RKB_NODE_SCATTER, /* operation: scatter, overwrite; source, index and, where there is one, what lies below; integers: dim */
    RKB_NODE_RESAMPLE, /* operation: resample, resample_gradient; integers: dim, resampling */
-   /* operation: recurrent_layer; what the inputs give the gates [T, B, gates H], states before the first step, the state's weights, both
-    * biases or none; recurrent_gradient: first the gradient and the value of the layer, and behind what the inputs give, what the states
-    * before each step give; integers: enum rkb_graph_layer, whether there are biases */
+   /* operation recurrent_layer; operands: what the inputs give the gates [T, B, gates H], states before the first step, the state's weights,
+    * both biases or none.  operation recurrent_gradient; operands: the gradient and the value of the layer, then those of recurrent_layer,
+    * where what the states before each step give the gates follows what the inputs give.  integers: enum rkb_graph_layer, whether there
+    * are biases */
    RKB_NODE_LAYER,
 };
 
@@ -96,8 +97,8 @@ static inline bool rkb_node_is_view(const rkb_node_t *node) {
 static inline bool rkb_node_is_light(const rkb_node_t *node) {
    return node->kind < RKB_NODE_REDUCE;
 }
-/* Whether a scatter puts elements at places instead of adding them there.  Of several elements of one place the last one stays: the
- * reference lets any of them be the last, and a kernel in this order repeats its bits. */
+/* Whether a scatter puts elements at places instead of adding them there.  Where several elements have one place, the last one stays.  The
+ * reference allows any of them to be the last; a kernel that keeps the order gives the same bits in each run. */
 bool rkb_node_overwrites(const rkb_node_t *node);
 static inline bool rkb_node_is_output(const rkb_graph_t *graph, uint32_t node) {
    for (uint32_t o = 0; o < graph->output_count; o++)

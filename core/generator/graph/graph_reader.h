@@ -26,7 +26,7 @@ uint32_t rkb_graph_integer(rkb_graph_reader_t *reader, uint32_t node, uint32_t w
 /* Gives a node the shape of another.  The node is a step inside one operation: only values that the task's graph
  * names have narrow types. */
 void rkb_graph_take_shape(rkb_node_t *node, const rkb_node_t *like);
-/* Adds a single-element operation on one operand (b RKB_NO_NODE) or two. */
+/* Adds a single-element operation on one operand (b is RKB_NO_NODE) or two. */
 uint32_t rkb_graph_map(rkb_graph_reader_t *reader, const char *operation, const char *name, uint32_t a,
                        uint32_t b);
 /* Adds a reshape of node `from` to the shape of a program's value, if the shapes differ. */
@@ -36,7 +36,8 @@ bool rkb_graph_is_one(const rkb_graph_t *graph, uint32_t size);
 /* graph_reductions.c.  Reads a reduction, which may become several nodes.  The result has the program's shape. */
 bool rkb_graph_is_reduction(const char *operation);
 uint32_t rkb_graph_read_reduction(rkb_graph_reader_t *reader, uint32_t number, const char *name);
-/* scattered_product.c.  Adds the product that a scatter is which adds products of a column and a row.  RKB_NO_NODE: it adds something else. */
+/* scattered_product.c.  If a scatter adds products of a column and a row, it equals a product of matrices: adds this product.  RKB_NO_NODE:
+ * the scatter adds something else. */
 uint32_t rkb_graph_scattered_product(rkb_graph_reader_t *reader, const rkb_node_t *scatter, const char *name);
 /* graph_layers.c.  Reads a recurrent layer, or its gradient. */
 bool rkb_graph_is_layer(const char *operation);

@@ -1,7 +1,7 @@
 /* The sizes of a task's graph as expressions of its dims.
  *
  * Functions of a reference graph are expanded after its dims are bound to numbers.  So a size inside the
- * graph is a number, another one in each case.  A kernel must run at all sizes, so it needs the expression.
+ * graph is a number, which differs from case to case.  A kernel must run at all sizes, so it needs the expression.
  * The expression is found by value: among the expressions that the task's files use, and their products,
  * quotients, sums and differences, it is the first whose values equal the size's in all of RKB_PROBES random
  * cases.  The probes belong to one task; they do not change once made. */
@@ -46,9 +46,9 @@ uint32_t rkb_sizes_find(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES]);
 uint32_t rkb_sizes_constant(rkb_sizes_t *sizes, int64_t value);
 /* size_values.c.  The largest value of an expression in the domain's largest cases. */
 double rkb_sizes_most(const rkb_sizes_t *sizes, const char *text);
-/* Whether an expression exceeds a limit at some corner of the domain that meets the condition (NULL: all
- * corners do) and whose buffers, of so many bytes (NULL: none), fit into a device's memory.  Searches only
- * where the largest cases pass the limit. */
+/* Whether an expression exceeds a limit at some corner of the domain.  The corner must meet the condition
+ * (NULL: all corners do), and its buffers, of so many bytes (NULL: none), must fit into a device's memory.
+ * Searches only where the largest cases pass the limit. */
 bool rkb_sizes_pass(rkb_sizes_t *sizes, const char *text, const char *when, const char *bytes, double limit);
 /* The least that an expression is at a corner of the domain that meets the condition; HUGE_VAL: none does. */
 double rkb_sizes_least(rkb_sizes_t *sizes, const char *text, const char *when);

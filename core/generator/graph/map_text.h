@@ -5,9 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An operation as an expression. $a $b $c are its operands, $0 $1 its numbers, $n a count.  Where it has #0
- * or #1, which are its numbers as integers, the operands are integers too.  narrow: for a task whose
- * precision class is bf16 or fp16.  NULL: there is no text. */
+/* An operation as an expression.  $a $b $c are its operands, $0 $1 its numbers, $n a count.  #0 and #1 are its
+ * numbers as integers; in an expression with one of these the operands are integers too.  narrow: for a task
+ * whose precision class is bf16 or fp16.  NULL: there is no text. */
 const char *rkb_map_text(const char *operation, bool narrow);
 /* The conversion to another type that a graph asks for: to nearest even, or towards zero for an integer type.
  * NULL: there is no text. */

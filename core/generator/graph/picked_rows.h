@@ -7,7 +7,8 @@
 /* Numbers up to which the rows of each can be listed by one block. */
 #define RKB_MOST_PICKED 1024
 
-/* The input of rank 1 from which a value comes that depends on its coordinate in `dim`, of so many rows, alone.  RKB_NO_NODE: there is none. */
+/* If a value depends on its coordinate in `dim` (of so many rows) alone: the input of rank 1 from which it comes.  RKB_NO_NODE: there is
+ * none. */
 uint32_t rkb_picked_rows(const rkb_graph_t *graph, uint32_t node, uint32_t dim, uint32_t rows);
 
 #endif

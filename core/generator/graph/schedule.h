@@ -10,7 +10,7 @@
 #define RKB_MAX_LAUNCH_NODES 24u
 /* Most elements that a thread keeps in registers, of each tensor from which its row is read. */
 #define RKB_MOST_KEPT 32
-/* Most threads of all blocks of a cluster; each costs the checking machine memory and time. */
+/* Most threads of all blocks of a cluster; each thread costs the checking machine memory and time. */
 #define RKB_MOST_CLUSTER_THREADS 1024
 /* Most warps of a cluster, where RKB_WARPS says how many a block has. */
 #define RKB_MOST_CLUSTER_WARPS 63
@@ -46,7 +46,7 @@ enum rkb_decision {
    RKB_PREFETCH, /* TILE: 1: the next terms are loaded while the current terms are multiplied */
    RKB_KEEP, /* ROW: loads of a row that a thread keeps in registers for later passes, in vectors; 0: loads again.
               * ONLINE_TENSOR: not 0: fragments of the own rows stay in registers.
-              * RANK: the first elements of its part of a row that a thread keeps in order; 0: the row is looked through in each turn */
+              * RANK: how many of the first elements, in order, of its part of a row a thread keeps; 0: it looks through the row in each turn */
    RKB_BLOCKS, /* TILE, TENSOR: blocks that a multiprocessor should hold at once; 0: not asked for */
    RKB_TENSOR, /* TENSOR: what the tensor cores multiply: enum rkb_tensor_path of fragments.h */
    RKB_WARP_M, /* TENSOR: a warp's own tile */
@@ -72,37 +72,38 @@ enum rkb_decision {
    RKB_WINDOW, /* ELEMENT, of a largest pool whose windows lie side by side, or its gradient: 1: a thread owns a window's places,
                 * or those of neighbouring windows whose rows are one vector */
    RKB_MOMENTS,   /* ROW: 1: a mean and the sum of squares around it are found in one pass */
-   RKB_STRETCHES, /* ROW: blocks that own stretches of rows, and keep sums of each place over them; a second launch adds these; 0: a block a row */
-   RKB_SEGMENTS, /* ROW: 1: sums over rows of equal pieces of each row are found beside its own; a second launch adds the rows' */
+   RKB_STRETCHES, /* ROW: blocks that own stretches of rows and sum each place over their rows; a second launch adds these sums; 0: a block a row */
+   RKB_SEGMENTS, /* ROW: 1: the launch also finds sums over rows, one for each of the equal pieces of a row; a second launch adds the rows' parts */
    RKB_CHANNELS, /* ELEMENT with windows over a convolution in registers: channels of a thread, which share the pixels */
-   RKB_SHORTER, /* ROW with kept rows: rows that so many times fewer threads can keep have them; 1: the same threads for all */
+   RKB_SHORTER, /* ROW with kept rows: rows that can be kept by so many times fewer threads get only these; 1: the same threads for all */
    /* TILE, TENSOR: a product of at most so many times 1,024 multiply-adds is computed by one warp for each
     * element; 0: always by tiles. */
    RKB_SMALL,
    /* ELEMENT, ROW, COLUMN, TILE, TENSOR: 1: the launch shares a kernel with the launch before it, each with a
     * range of its blocks. */
    RKB_BESIDE,
-   RKB_HELD, /* TENSOR with RKB_COPY_TENSOR, floats as sums of two: 1: warpgroups split their own rows in registers; 0: both factors are split in
-              * shared memory */
+   RKB_HELD, /* TENSOR with RKB_COPY_TENSOR, where each float is a sum of two numbers: 1: warpgroups split their own rows in registers; 0: both
+              * factors are split in shared memory */
    RKB_STRIP, /* ELEMENT, of a convolution of channels by themselves, which come last: neighbouring pixels that a thread owns of one channel;
                * 0: one element.  TENSOR, of a convolution by warpgroups: pixels of a row of the block's tile; 0: 32 */
-   RKB_LISTED, /* TENSOR, of rows that each pick a matrix (rows_by_matrix.h): 1: they are listed by matrix first, and those of one share tiles; 0: a tile
-                * for each row.  Of sums over such rows: 1: a matrix has the terms of its own list; 0: all, most of which are zero */
-   RKB_CLUSTER, /* ROW: blocks of a cluster that share a row, through each other's shared memory, where a thread also keeps what its registers
-                * cannot; 1: a block has a row alone */
+   RKB_LISTED, /* TENSOR, of rows that each pick a matrix (rows_by_matrix.h): 1: rows are first listed by matrix, and rows of one matrix share
+                * tiles; 0: a tile for each row.  Of sums over such rows: 1: a matrix has the terms of its own list; 0: it has all terms, and
+                * most are zero */
+   RKB_CLUSTER, /* ROW: blocks of a cluster that share a row through each other's shared memory.  A thread also keeps there what does not fit into
+                * its registers.  1: a block has a row alone */
    RKB_OTHER_M, /* TENSOR with RKB_COPY_TENSOR: rows of a second tile, for cases that it suits better (other_tile.h); 0: there is none */
    RKB_OTHER_N, /* its columns; 0: as many as the first one's */
    RKB_OTHER_SPLIT, /* the parts of its sums */
    RKB_PHASES, /* TENSOR with RKB_COPY_TENSOR, of the input gradient of a convolution with a stride: 1: places of one phase are a product of
-                * their own (product.h); 0: all places are one, with terms that are nothing */
+                * their own (product_index.h); 0: all places are one product, in which some terms are zero */
    /* All mappings: 1: its kernels may begin before the kernels in front of them have ended, and then wait for
     * them (programmatic dependent launch).  The first launch has no kernel in front of it. */
    RKB_DEPENDENT,
-   RKB_WARPS, /* ROW with a cluster that keeps its row: warps of a block, which share what its threads would keep; 0: those of its threads */
-   RKB_SHARE_LAST, /* ONLINE_TENSOR by warpgroups, with several kinds of scores: 1: the share is made when all scores have come; 0: of the first
-                    * scores, while the others are multiplied */
-   RKB_NARROW, /* TENSOR with RKB_COPY_TENSOR, of sums that are stored in a narrow type as they are: 1: they are rounded before shared memory makes
-                * rows of them; 0: after it */
+   RKB_WARPS, /* ROW with a cluster that keeps its row: warps of a block, which divide the kept part of the row; 0: as many as its threads make */
+   RKB_SHARE_LAST, /* ONLINE_TENSOR by warpgroups, with several kinds of scores: 1: the share is made when all scores have come; 0: it is made
+                    * of the first scores, while tensor cores compute the others */
+   RKB_NARROW, /* TENSOR with RKB_COPY_TENSOR, of sums that are stored in a narrow type as they are: 1: they are rounded before they go to shared
+                * memory, where they become rows; 0: after it */
    RKB_DECISIONS
 };
 

@@ -21,7 +21,7 @@ typedef struct rkb_target {
    int64_t multiprocessors;
    int64_t shared_bytes;            /* of a block, at most */
    double tensor[RKB_TENSOR_PATHS]; /* multiply-adds a nanosecond of a multiprocessor through mma.sync, by type; 0: it has none */
-   /* The same through wgmma, where the target has tensor maps and mbarriers; 0: it has none. */
+   /* The same through wgmma, where the target has tensor maps and mbarriers; 0: it has no wgmma. */
    double warpgroup[RKB_TENSOR_PATHS];
    /* Peak rates, which no kernel exceeds; 0: not known. */
    double bytes_a_second;           /* of device memory */

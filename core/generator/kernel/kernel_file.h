@@ -21,18 +21,18 @@ typedef struct rkb_kernel_file {
    rkb_parameter_text_t map_list[RKB_MOST_MAPS];
    uint32_t map_count;
    int64_t shared_bytes;
-   /* There are so many launches that each gets one width of indices only: the wider, where the domain needs
-    * it. */
+   /* The schedule has so many launches that each gets indices of one width only: the wider one, if the domain
+    * needs it. */
    bool one_width;
    int64_t parts;         /* parts of the current launch's split reduction */
    const char *stretches; /* the current launch's, as in the writer */
    bool wide_bench; /* a bench case may need the wider indices */
    /* Kernels of the current launch may begin before the kernels in front of them have ended. */
    bool depends;
-   /* The next entry of the manifest is for the cases that the entry before it leaves. */
+   /* The next entry of the manifest is for the cases that the entry before it does not take. */
    bool goes_on;
-   /* The conditions of the entries since this was set to NULL, joined by `or`, without their `also`.  NULL:
-    * one of them has no condition. */
+   /* The conditions of the entries that were written since this was set to NULL, joined by `or`, without their
+    * `also`.  NULL: one of these entries has no condition. */
    const char *taken;
    const char *also; /* a further condition of every entry; NULL: none */
    /* Bytes of the scratch buffers so far, in the manifest's language; NULL: none. */
@@ -78,8 +78,8 @@ void rkb_kernel_write_waiting(rkb_kernel_file_t *file, const bool *through_scrat
 /* Whether launches may run at the same time.  False: the file's why says why not. */
 bool rkb_kernel_are_apart(rkb_kernel_file_t *file, const rkb_launch_t *launches, uint32_t count);
 
-/* Products of few multiply-adds (small_products.c): how many a case has, in the manifest's language; and the
- * kernel with its entry.  when: the condition for so few. */
+/* small_products.c, for products of few multiply-adds.  rkb_kernel_work: how many multiply-adds a case has, in
+ * the manifest's language.  rkb_kernel_small: writes the kernel and its entry; when: the condition for few. */
 const char *rkb_kernel_work(rkb_kernel_file_t *file, const rkb_launch_t *launch);
 bool rkb_kernel_small(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base, const char *when);
 
@@ -101,24 +101,24 @@ const char *rkb_kernel_other_variants(rkb_kernel_file_t *file, const rkb_launch_
 bool rkb_kernel_rank_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
 bool rkb_kernel_online_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
 /* Appends a kernel that several launches share, each with a range of its blocks (joined_launches.c), and its
- * entries in the manifest.  small: the condition under which products are computed as small ones, or NULL; others_fit: where the condition goes
- * under which 32 bits hold the element numbers of that kernel, if it is for such cases alone. */
+ * entries in the manifest.  small: the condition under which products are computed as small ones, or NULL.  others_fit: if the kernel is for
+ * cases alone in which 32 bits hold its element numbers, this receives the condition for these cases. */
 bool rkb_kernel_beside(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts, uint32_t count, const char *small, const char **others_fit);
 
-/* Writes one variant of a kernel and its entries.  other: a kernel of the launch comes before; last: none comes
- * after.  False: not legal. */
+/* Writes one variant of a kernel and its entries.  other: another kernel of the launch comes before this one;
+ * last: no other comes after it.  False: not legal. */
 bool rkb_kernel_write_variant(rkb_kernel_file_t *file, const rkb_launch_t *launch,
                               const rkb_variant_t *variant, rkb_write_kernel_t write, const char *base,
                               bool other, bool last);
-/* Finds the variant with the most elements in an access, or with kept rows.  False:
- * that is the variant which is right everywhere. */
+/* Finds the variant with the most elements in an access, or with kept rows.  False: there is only the variant
+ * that is right everywhere. */
 bool rkb_kernel_widest(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_variant_t *widest);
 /* The text of a kernel's body; the caller closes the writer.  NULL: the launch is not legal, and the file's
  * why says so. */
 const char *rkb_kernel_body(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *variant, rkb_write_kernel_t write,
                             const char *name, rkb_writer_t *writer, rkb_kernel_shape_t *shape);
-/* Conditions in the manifest's language, NULL for none: when a variant is right, and when 32 bits hold its
- * element numbers. */
+/* Conditions in the manifest's language, NULL for none.  rkb_kernel_when: a variant is right; rkb_kernel_fits:
+ * 32 bits hold its element numbers; rkb_kernel_both: both conditions. */
 const char *rkb_kernel_when(rkb_kernel_file_t *file, const rkb_variant_t *variant, const rkb_kernel_shape_t *shape);
 const char *rkb_kernel_fits(rkb_kernel_file_t *file, const rkb_writer_t *writer);
 const char *rkb_kernel_both(rkb_kernel_file_t *file, const char *a, const char *b);

@@ -8,7 +8,7 @@
  * target.  RKB_ERR_INVALID: the schedule is not legal; err says why.  Any thread, one for each graph. */
 int rkb_kernel_write(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t shared_bytes, char **text,
                      rkb_error_t *err);
-/* The same without a text: whether the schedule is legal. */
+/* The same without returning a text: whether the schedule is legal. */
 bool rkb_schedule_is_legal(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t shared_bytes);
 /* Whether a launch of a product would be legal by tiles, whatever its mapping is now.  A thread that owns one
  * element may compute the product at several places for it (halves that are multiplied, pairs that are

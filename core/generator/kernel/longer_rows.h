@@ -1,6 +1,7 @@
 /* Rows that are too long for the blocks of a cluster.  A launch with both `cluster` and `split` gives shorter
- * rows to clusters.  As many blocks as `split` says read the longer ones, the parts are added, and a launch
- * of elements writes each place of a row.  Pure functions but for the file; one thread a graph. */
+ * rows to clusters.  Each longer row is read in parts by as many blocks as `split` says.  A further launch adds
+ * the parts, and a launch of elements writes each place of a row.  Functions are pure except that they write
+ * into the kernel file; one thread a graph. */
 #ifndef RKB_GENERATOR_LONGER_ROWS_H
 #define RKB_GENERATOR_LONGER_ROWS_H
 

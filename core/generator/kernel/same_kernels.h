@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "generator/graph/graph.h"
 
-/* Removes from the code every kernel that an earlier one equals but for names of parameters and of the graph's values, and lets the
- * manifest's launches take the earlier one. */
+/* Compares kernels without regard to the names of parameters and of the graph's values.  If a kernel equals an earlier one, removes it from
+ * the code, and lets the manifest's launches take the earlier one. */
 void rkb_kernels_once(const rkb_graph_t *graph, rkb_text_t *code, rkb_text_t *launches);
 
 #endif

@@ -2,13 +2,13 @@
 #include "generator/kernel/small_case_conditions.h"
 
 #define LEAST_ELEMENTS                                                                                       \
-   8192              /* more than any check case of attention has scores: drawn cases are on both sides */
+   8192              /* more than the scores of any check case of attention; drawn cases have fewer or more */
 #define LEAST_ROW 32 /* elements: a warp has one each */
 #define MANY_ROWS 64.0
-#define MANY_THREADS 8e6 /* of a launch: the machine takes seconds for them, whatever they find to do */
+#define MANY_THREADS 8e6 /* of a launch: the machine takes seconds for them, even if they have nothing to do */
 #define RARE_ROW                                                                                             \
-   32768 /* elements: few of the shapes that are drawn have so long rows and meet several conditions besides */
-#define LEAST_WORK 32768 /* multiply-adds: half of the fewest up to which a way for few goes */
+   32768 /* elements: few drawn shapes have rows of this length and also meet several other conditions */
+#define LEAST_WORK 32768 /* multiply-adds: half of the smallest limit below which a product takes its launch for few */
 
 static bool is_wide(const rkb_kernel_file_t *file, const char *elements) {
    return rkb_sizes_bench_most(&file->graph->sizes, elements) >= RKB_INT_MOST;
@@ -27,8 +27,8 @@ int64_t rkb_reach_many(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    return wide ? LEAST_WORK : 0;
 }
 
-/* Whether each case that meets the condition has so many threads of a launch that adds up columns in parts.  Rows do not bound them: a part without rows
- * has a block too. */
+/* Whether each case that meets the condition has at least MANY_THREADS threads of launches that add up columns in parts.  Few rows do not
+ * mean few threads: a part without rows has a block too. */
 static bool has_dear_columns(rkb_kernel_file_t *file, const char *condition) {
    double threads = 0;
    for (uint32_t l = 0; l < file->schedule->count; l++) {
@@ -41,8 +41,8 @@ static bool has_dear_columns(rkb_kernel_file_t *file, const char *condition) {
    return threads >= MANY_THREADS;
 }
 
-/* Whether each case that satisfies the condition is costly: it has many rows, or a product of many elements, whose tiles are nearly empty
- * where rows are few, or many blocks that add columns. */
+/* Whether each case that satisfies the condition is costly.  A case is costly if it has many rows, many blocks that add columns, or a product
+ * of many elements (where rows are few, tiles of this product are nearly empty). */
 static bool is_dear(rkb_kernel_file_t *file, const char *rows, const char *condition) {
    rkb_sizes_t *sizes = &file->graph->sizes;
    bool dear = rkb_sizes_least(sizes, rows, condition) > MANY_ROWS || has_dear_columns(file, condition);
@@ -55,7 +55,7 @@ static bool is_dear(rkb_kernel_file_t *file, const char *rows, const char *condi
 const char *rkb_reach_longer(rkb_kernel_file_t *file, const rkb_variant_t *variant,
                              const rkb_kernel_shape_t *shape) {
    rkb_sizes_t *sizes = &file->graph->sizes;
-   /* Of three launches the one between has rows of its own too. */
+   /* Where there are three launches, the middle one needs rows of its own too. */
    const int least = variant->fewer ? 2 * LEAST_ROW : LEAST_ROW;
    if (!shape->row || shape->most_row < 2 * least ||
        rkb_sizes_bench_most(sizes, shape->row) <= (double)shape->most_row)

@@ -13,12 +13,12 @@
 /* A factor's rows that a block loads to shared memory. */
 typedef struct rkb_brought {
    uint32_t node;
-   const rkb_index_t *at[RKB_MAX_RANK]; /* coordinates: of the own or the streamed number, and of inner */
+   const rkb_index_t *at[RKB_MAX_RANK]; /* coordinates; they contain the own or the streamed number, and inner */
    const rkb_index_t *inner;
    int64_t width, rows;
    bool own;
    const char *name;
-   int64_t first; /* of tensor cores: the tile's first element among the own ones, or in a stage */
+   int64_t first; /* of tensor cores: the tile's first element among the own elements, or in a stage */
    const char *held; /* of warpgroups: the fragments of own rows that stay in registers */
 } rkb_brought_t;
 
@@ -43,11 +43,11 @@ typedef struct rkb_online {
       *made_tiles[RKB_ONLINE_MANY];
    const rkb_index_t *from[RKB_ONLINE_MANY][RKB_MAX_RANK]; /* coordinates of the reductions' operands */
    const rkb_index_t *begin, *end; /* the streamed numbers that the block goes over; NULL: all */
-   /* A value: streamed numbers from it on are hidden; RKB_NO_NODE: there is none. */
+   /* The node whose value is the first hidden streamed number; all later ones are hidden too.  RKB_NO_NODE: there is none. */
    uint32_t length;
    const rkb_index_t *length_at[RKB_MAX_RANK];
    bool hides, streams_first;
-   bool shortens; /* the way over the streamed numbers is the longest for the first of the own ones */
+   bool shortens; /* blocks of the first own numbers go over the most streamed numbers */
    /* The numbers of a thread's element [i][j] in the block's tile, and the condition for the first of the
     * lanes that share a row. */
    const char *own_at, *streamed_at, *first_lane;
@@ -56,16 +56,16 @@ typedef struct rkb_online {
    int64_t warp_m, warp_n;            /* a warp's scores */
    int64_t stage_elements, own_elements;
    bool keeps; /* whether fragments of the own rows stay in registers */
-   /* By warpgroups: the first scores multiplied by a positive number, which the exponents contain instead, and the largest of these
-    * products; RKB_NO_NODE: there is no such number. */
+   /* By warpgroups, where the first scores are multiplied by a positive number and the exponents apply this number instead: the node of the
+    * products, and the node of their largest.  RKB_NO_NODE: there is no such number. */
    uint32_t scaled, scaled_largest;
-   /* By warpgroups, of several kinds of scores: what becomes of them for an out, multiplied by a positive number, by which the out is
-    * multiplied instead; RKB_NO_NODE: there is none. */
+   /* By warpgroups, of several kinds of scores, where what becomes of them for an out is multiplied by a positive number and the out is
+    * multiplied by it instead: the node of this product.  RKB_NO_NODE: there is none. */
    uint32_t later[RKB_ONLINE_MANY];
    /* Warpgroups that multiply (0: warps do), and where their warps' rooms begin in shared memory. */
    int64_t groups, rooms_at;
    int64_t stages; /* by warpgroups: stages of the streamed tiles */
-   /* Statistics that memory has and that what becomes of the scores needs: of the own rows, or of the streamed ones. */
+   /* Stored statistics from which, with the scores, later values are computed: of the own rows, or of the streamed rows. */
    struct rkb_given {
       uint32_t node;
       const rkb_index_t *at[RKB_MAX_RANK];
@@ -74,7 +74,8 @@ typedef struct rkb_online {
       const char *name;
    } given[RKB_ONLINE_MANY];
    uint32_t given_count;
-   /* The share that is made of the first scores alone, in a lambda `weigh_first`, while the tensor cores make the others; RKB_NO_NODE: none is. */
+   /* The share that a lambda `weigh_first` computes from the first scores alone, while the tensor cores compute the other scores.  RKB_NO_NODE:
+    * no share is computed this way. */
    uint32_t share;
 } rkb_online_t;
 
@@ -86,21 +87,23 @@ void rkb_online_find_factors(rkb_writer_t *writer, rkb_online_t *o);
 bool rkb_online_is_width(rkb_writer_t *writer, const rkb_index_t *width);
 
 /* online_totals.c: where blocks add up the outs of several matrices. */
-/* Sets how many they are, from the matrices' number; and makes the own rows' places those of the first matrix, which have to be all's. */
+/* rkb_online_set_totals: sets how many matrices a block adds up.  rkb_online_find_totals: gives the own rows the places that they have for the
+ * first matrix, and fails if another matrix has them elsewhere. */
 void rkb_online_set_totals(rkb_writer_t *writer, rkb_online_t *o);
 void rkb_online_find_totals(rkb_writer_t *writer, rkb_online_t *o);
 /* The loop over the matrices, around that over the streamed numbers. */
 void rkb_online_open_turns(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_close_turns(rkb_writer_t *writer, const rkb_online_t *o);
-/* Makes an out's place that of its sum, and returns the node of the sum, or else the out's. */
+/* If outs are summed: sets an out's place to its sum's place, and returns the node of the sum.  Else returns the out's node. */
 uint32_t rkb_online_total_of(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out, const rkb_index_t **at);
 
 /* online_names.c: the text of a thread's score, or of its element of an out. */
 const char *rkb_online_score(rkb_writer_t *writer, const rkb_online_t *o, uint32_t s);
 const char *rkb_online_out(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
 
-/* online_bounds.c: finds which streamed numbers a mask, which is -infinity past a diagonal, leaves for a
- * block's own ones; and the block's place in the matrix, among so many blocks along the own numbers. */
+/* online_bounds.c.  rkb_online_find_bounds: a mask is -infinity past a diagonal; finds which streamed numbers it
+ * leaves for a block's own numbers.  rkb_online_write_place: writes the block's place in the matrix; blocks: how
+ * many blocks there are along the own numbers. */
 void rkb_online_find_bounds(rkb_writer_t *writer, rkb_online_t *o);
 void rkb_online_write_place(rkb_writer_t *writer, rkb_online_t *o, const rkb_index_t *blocks);
 
@@ -109,7 +112,8 @@ void rkb_online_write_place(rkb_writer_t *writer, rkb_online_t *o, const rkb_ind
 void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o);
 /* The same by warpgroups: a lambda `weigh` that replaces a tile's scores by what becomes of them. */
 void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o);
-/* The same where there are several kinds of scores: statistics alone, or what becomes of the scores by statistics that memory has. */
+/* The same where there are several kinds of scores.  The lambda computes statistics alone, or later values from the scores and stored
+ * statistics. */
 void rkb_online_write_weigh_several(rkb_writer_t *writer, rkb_online_t *o);
 /* Opens a loop over a thread's own or streamed numbers, in which those past the end count as the last one. */
 void rkb_online_open_existing(rkb_writer_t *writer, const rkb_online_t *o, bool own);
@@ -123,28 +127,28 @@ uint32_t rkb_online_largest(const rkb_writer_t *writer, const rkb_online_t *o);
 const char *rkb_online_quotients(rkb_writer_t *writer, const rkb_online_t *o, uint32_t value);
 /* Joins the statistics of the warps that share a row: the largest, and the sums below it. */
 void rkb_online_join_warps(rkb_writer_t *writer, rkb_online_t *o);
-/* Rescales the other statistics to another largest score, or these and what was summed. */
+/* Rescale to another largest score: the first function rescales the other statistics, the second one the outs' sums too. */
 void rkb_online_rescale_sums(rkb_writer_t *writer, const rkb_online_t *o, uint32_t number,
                              const char *factor);
 void rkb_online_rescale(rkb_writer_t *writer, rkb_online_t *o, uint32_t number);
-/* The text that makes an exponent of two from a score; and that of e^x, which is 2^(x log2(e)). */
+/* The text that makes an exponent of two from a score; and the text of e^x, computed as 2^(x log2(e)). */
 const char *rkb_online_exponent_text(const rkb_online_t *o);
 const char *rkb_online_power_text(rkb_writer_t *writer, const rkb_online_t *o, const char *x);
 /* online_stored_statistics.c: finds the statistics that memory has. */
 void rkb_online_find_given(rkb_writer_t *writer, rkb_online_t *o);
 bool rkb_online_streams_given(const rkb_online_t *o);
-/* Writes their stages in shared memory from byte `first` on, and returns their bytes; what a warp does that brings them; the own rows' in
- * registers; and in a loop over a thread's own or streamed numbers, where each is. */
+/* Write, in this order: the stages of these statistics in shared memory from byte `first` on (returns their bytes); what a warp does that
+ * brings them; those of the own rows in registers; and, in a loop over a thread's own or streamed numbers, where each statistic is. */
 int64_t rkb_online_write_given_tiles(rkb_writer_t *writer, const rkb_online_t *o, int64_t first);
 void rkb_online_bring_given(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_keep_given(rkb_writer_t *writer, const rkb_online_t *o);
-/* share: those that the share needs, else those that what becomes of the scores needs beside it. */
+/* share: the statistics that the share needs; else the other ones, which later values need. */
 void rkb_online_know_given(rkb_writer_t *writer, const rkb_online_t *o, bool own, bool share);
 /* online_scale.c: finds a positive number that multiplies all scores, and may multiply exponents instead. */
 void rkb_online_find_scale(const rkb_writer_t *writer, rkb_online_t *o);
-/* Finds such a number of what becomes of the scores for each out, which may multiply the out instead. */
+/* Finds for each out a positive number that multiplies the values made of the scores, and may multiply the out instead. */
 void rkb_online_find_later(const rkb_writer_t *writer, rkb_online_t *o);
-/* Lets the operands of these products stand for them, or no longer. */
+/* The first function lets the operand of each of these products stand for the product; the second one ends this. */
 void rkb_online_pass_scale(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_pass_none(rkb_writer_t *writer);
 /* Writes the number by which scores' exponents are multiplied, or a part of it. */
@@ -171,8 +175,9 @@ void rkb_online_write_fragments(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_add_fragments(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
 
 /* online_results.c: writes what becomes of statistics and outs to memory. */
-/* Writes an out's elements of row m, from column u on, that lie side by side in shared memory, to the roots that come of them: as many as
- * an access is wide.  first: the text of the first's place, up to the number that the others add: "room[row * 40 + u". */
+/* Writes an out's elements of row m, from column u on, to the roots that are computed from them: as many elements as an access is wide.  They
+ * lie side by side in shared memory.  first: the text of the first element's place without its end, "room[row * 40 + u", to which the
+ * places of the others add a number. */
 void rkb_online_write_elements(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out, const rkb_launch_t *roots, int64_t width,
                                const char *first);
 void rkb_online_write_results(rkb_writer_t *writer, rkb_online_t *o);

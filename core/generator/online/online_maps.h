@@ -14,9 +14,9 @@ typedef struct rkb_online_map {
 /* Describes a tile's factor.  False: its elements are computed, or are not at equal distances, or not at
  * multiples of 16 bytes. */
 bool rkb_online_map_of(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, rkb_online_map_t *map);
-/* Writes the copies of a tile's rows, from m_first or n_first on, to the address in the text `to`.  They are
- * boxes of so many rows and 128 bytes of each, one after the other: all boxes of the first rows, then those
- * of the next. */
+/* Writes the copies of a tile's rows, from m_first or n_first on, to the address in the text `to`.  Each copy
+ * is a box: so many rows, and 128 bytes of each row.  All boxes of the first rows come before those of the next
+ * rows. */
 void rkb_online_map_copy(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, const rkb_online_map_t *map, int64_t rows,
                          const char *to, const char *barrier);
 

@@ -34,21 +34,21 @@ static inline void rkb_online_write_next_stage(rkb_writer_t *writer, const rkb_o
    rkb_write(writer, "stage = stage == %lld ? 0 : stage + 1;", (long long)o->stages - 1);
    rkb_write(writer, "turn ^= stage == 0;");
 }
-/* Whether a launch has the form of online_score_kinds.c: scores of several kinds, or several outs, or none. */
+/* Whether a launch has the form of online_score_kinds.c: scores of several kinds, several outs, or no out. */
 static inline bool rkb_online_is_several(const rkb_online_nodes_t *nodes) {
    return nodes->score_count != 1 || nodes->out_count != 1;
 }
-/* The registers of warpgroups after the copying one gave some back: writes that they are moved, if any are. */
+/* The copying warpgroup gives registers to the others: writes this, if any are moved. */
 void rkb_online_write_fewer_registers(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_write_more_registers(rkb_writer_t *writer, const rkb_online_t *o);
 /* Whether a thread's registers hold scores, sums of outs, and what becomes of the scores while it is multiplied. */
 bool rkb_online_has_registers(const rkb_online_t *o, bool made);
-/* Of several kinds of scores: decides whether own rows stay in registers, from where they are multiplied (keep); declares these registers; and
- * loads the rows, which have come. */
+/* Of several kinds of scores.  The first function decides whether own rows stay in registers, from which they are multiplied (keep); the
+ * second declares these registers; the third loads the rows once they have come. */
 void rkb_online_keep_rows(rkb_writer_t *writer, rkb_online_t *o);
 void rkb_online_write_kept(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_load_kept(rkb_writer_t *writer, const rkb_online_t *o);
-/* Writes the products of a kind of scores, of the tile at `stage`, which are on their way then; and of what becomes of scores. */
+/* Write products that are in flight afterwards: those of a kind of scores, of the tile at `stage`; and those of values computed from scores. */
 void rkb_online_write_multiply(rkb_writer_t *writer, const rkb_online_t *o, uint32_t score);
 void rkb_online_write_add(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
 void rkb_online_write_pack(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out, const char *from);

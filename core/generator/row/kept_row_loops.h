@@ -7,7 +7,7 @@
 /* Whether a kept load differs from row to row, and the bytes of what a thread loads at once. */
 bool rkb_kept_differs(const rkb_rows_t *rows, const struct rkb_kept *kept);
 int64_t rkb_kept_bytes(const rkb_rows_t *rows, const struct rkb_kept *kept);
-/* The loop over the rounds; returns the variable.  And the loop's end. */
+/* Begins the loop over the rounds, and returns its variable; the second function ends the loop. */
 const rkb_index_t *rkb_rows_open_rounds(rkb_writer_t *writer, const rkb_rows_t *rows);
 void rkb_rows_close_rounds(rkb_writer_t *writer);
 /* The element of a kept load, of a row and a round. */

@@ -4,8 +4,8 @@
 
 #include "generator/graph/schedule.h"
 
-/* If a reduction sums squares around a mean: returns the sum from which that mean is made, where both add the
- * same values.  Else RKB_NO_NODE. */
+/* If a reduction sums squares around a mean, and the mean is made from a sum of the same values: returns that
+ * sum.  Else RKB_NO_NODE. */
 uint32_t rkb_moments_mean(const rkb_graph_t *graph, uint32_t reduce);
 /* Returns the number of a launch's first anchor that sums squares around the mean of another anchor, or the
  * count of anchors where none does.  *mean: the number of the other anchor. */

@@ -5,8 +5,8 @@
 
 #include "generator/graph/schedule.h"
 
-/* Whether an anchor of a launch of rows is a sum over all rows, one for each place of a row: it reduces the dims that the first anchor keeps,
- * and its operand has the same shape as that anchor's. */
+/* Whether an anchor of a launch of rows is a sum over all rows, one for each place of a row.  This anchor reduces the dims that the first
+ * anchor keeps, and the operands of both have the same shape. */
 bool rkb_stretch_adds(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t anchor);
 /* Whether the launch has such an anchor. */
 bool rkb_launch_has_stretch_sums(const rkb_graph_t *graph, const rkb_launch_t *launch);
@@ -22,7 +22,7 @@ bool rkb_row_hands_on(const rkb_graph_t *graph, const rkb_launch_t *launch, uint
 bool rkb_stretch_ends(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t root);
 /* Whether the rows to come lie in shared memory. */
 bool rkb_rows_are_staged(const rkb_launch_t *launch);
-/* By which factor the launch has more blocks where fewer threads keep a row, because a multiprocessor has room for them. */
+/* If fewer threads keep a row, a multiprocessor has room for more blocks: by which factor the launch has more of them. */
 int64_t rkb_stretches_most(const rkb_launch_t *launch);
 
 #endif

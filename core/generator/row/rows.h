@@ -28,7 +28,7 @@ typedef struct rkb_rows {
    uint32_t ahead_count;
    /* Rows of the block that lie in shared memory at once, and the bytes of one; 0: each thread has what it keeps in registers. */
    int64_t stages, stage_bytes;
-   /* The rows of a cluster follow each other: the next one is copied where this one lies.  last: in this pass. */
+   /* in_turn: a cluster owns one row after the other; the next row is copied to where this row lies.  last: this pass does so. */
    bool in_turn, last;
 } rkb_rows_t;
 
@@ -48,7 +48,7 @@ void rkb_row_at(rkb_writer_t *writer, const rkb_node_t *reduce, const rkb_index_
 /* One term of an anchor: what a reduction reads, or a product of factors. */
 const char *rkb_row_term(rkb_writer_t *writer, uint32_t anchor, const rkb_index_t *row,
                          const rkb_index_t *place);
-/* A reduction's first value, the word that helpers' names have for it (sum, largest, smallest), and the line that adds a term. */
+/* A reduction's first value, its word in the names of helpers (sum, largest, smallest), and the line that adds a term. */
 const char *rkb_reduction_start(const rkb_node_t *anchor);
 const char *rkb_reduction_word(const rkb_node_t *anchor);
 void rkb_reduction_add(rkb_writer_t *writer, const rkb_node_t *anchor, const char *name, const char *term);

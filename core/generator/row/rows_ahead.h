@@ -6,7 +6,7 @@
 
 #include "generator/row/rows.h"
 
-/* Takes the loads that a trial of all passes kept, except those under a condition. */
+/* Takes the loads that a trial of all passes kept for later passes, except those under a condition. */
 void rkb_rows_plan_ahead(rkb_rows_t *rows, rkb_writer_t *writer, const rkb_writer_t *trial);
 /* Before the loop over a block's rows: what all rows share, and the first row's loads. */
 void rkb_rows_load_first(rkb_writer_t *writer, rkb_rows_t *rows);

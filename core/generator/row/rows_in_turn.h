@@ -5,9 +5,9 @@
 
 #include "generator/row/rows.h"
 
-/* Takes what a trial of all passes kept.  rows->in_turn: it can be copied so. */
+/* Takes the loads that a trial of all passes kept.  rows->in_turn: they can be copied in this way. */
 void rkb_rows_plan_turns(rkb_rows_t *rows, rkb_writer_t *writer, const rkb_writer_t *trial);
-/* The first row's copies, and the loop over the rows; its end. */
+/* Writes the first row's copies and begins the loop over the rows; the second function ends the loop. */
 void rkb_rows_open_turns(rkb_writer_t *writer, rkb_rows_t *rows);
 void rkb_rows_close_turns(rkb_writer_t *writer);
 /* In the last pass over a row, at the beginning of a round: reads the present row's and begins the copies of the next one. */

@@ -15,7 +15,7 @@ void rkb_rows_close_segment(rkb_writer_t *writer, rkb_rows_t *rows, const uint32
 /* The term of such a sum at a place of the row. */
 const char *rkb_rows_segment_term(rkb_writer_t *writer, const rkb_rows_t *rows, uint32_t anchor,
                                   const rkb_index_t *place);
-/* Sums of each place over the rows of a block: they begin with zero, and the block goes over its rows. */
+/* Sums of each place over the rows of a block: sets them to zero, and begins the loop over the block's rows. */
 void rkb_rows_open_stretch(rkb_writer_t *writer, rkb_rows_t *rows);
 void rkb_rows_close_stretch(rkb_writer_t *writer, rkb_rows_t *rows);
 /* Adds the present row's terms to the sums of its places. */
