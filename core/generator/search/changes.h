@@ -1,5 +1,5 @@
-/* Schedules near another one, and mixtures of two.  Each is legal, because it was written once on trial.  One
- * thread a graph. */
+/* Schedules near another schedule, and mixtures of two schedules.  Each is legal: its text was written once on
+ * trial.  One thread a graph. */
 #ifndef RKB_GENERATOR_CHANGES_H
 #define RKB_GENERATOR_CHANGES_H
 
@@ -19,8 +19,8 @@ enum rkb_focus {
  * change was found. */
 bool rkb_schedule_change(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream,
                          enum rkb_focus focus, rkb_schedule_t *schedule, char *note, size_t note_size);
-/* Draws a schedule without a parent: nodes that belong together share launches, whose decisions are drawn by
- * chance. */
+/* Draws a schedule without a parent: nodes that belong together share launches, and the decisions of these
+ * launches are drawn at random. */
 bool rkb_schedule_draw(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream,
                        rkb_schedule_t *schedule);
 /* Changes one decision of a launch, or its tile, and nothing of what it computes; the result may be illegal. */
@@ -28,8 +28,8 @@ void rkb_launch_vary(const rkb_graph_t *graph, const rkb_target_t *target, rkb_r
                      char *note, size_t note_size);
 /* Whether arithmetic alone finds nothing against a launch; it may still be impossible to write. */
 bool rkb_launch_is_possible(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch);
-/* Takes launches from the second parent where both parents compute and write the same.  False: they have no
- * such launch that differs. */
+/* Takes launches from the second parent where launches of both parents compute and write the same nodes.  False:
+ * no two such launches differ. */
 bool rkb_schedule_cross(rkb_graph_t *graph, const rkb_target_t *target, rkb_random_t *stream,
                         rkb_schedule_t *first, const rkb_schedule_t *second, char *note, size_t note_size);
 

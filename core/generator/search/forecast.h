@@ -2,15 +2,16 @@
  * is written.
  *
  * It is a Gaussian process over logarithms of times (Rasmussen and Williams, Gaussian Processes for Machine
- * Learning, 2006, algorithm 2.1).  Two schedules are alike as far as launches of the same work are alike.
- * The covariance is a sum over such launches, weighted by their parts of the time, so that it can tell that
- * the good launches of several kernels are good together.  Owns copies of what it needs; one thread. */
+ * Learning, 2006, algorithm 2.1).  Two schedules are as similar as their launches of the same work are.  The
+ * covariance is a sum over these launches, weighted by their parts of the time.  So the forecast can predict a
+ * short time for a schedule that combines the good launches of several kernels.  Owns copies of what it needs;
+ * one thread. */
 #ifndef RKB_GENERATOR_FORECAST_H
 #define RKB_GENERATOR_FORECAST_H
 
 #include "generator/graph/schedule.h"
 
-/* Tried schedules that are kept at most: a fit takes time with the cube of their number. */
+/* The most tried schedules that are kept: the time of a fit grows with the cube of their number. */
 #define RKB_FORECAST_MOST 160u
 
 typedef struct rkb_forecast rkb_forecast_t;

@@ -8,8 +8,9 @@
 
 /* Whether each pass over a launch's rows should be a launch of its own, which splits the rows. */
 bool rkb_rows_want_passes(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch);
-/* Lets the launch of columns also write what is computed from the values under them, where the cache does not
- * hold these values.  They are read once then, and the launch before it goes.  False: nothing changed. */
+/* If the cache does not hold the values of the columns, lets the launch of columns also write what is computed
+ * from these values.  The values are then read once, and the launch before it is removed.  False: nothing
+ * changed. */
 bool rkb_columns_suit(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule,
                       uint32_t number);
 

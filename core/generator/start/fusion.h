@@ -21,7 +21,7 @@ void rkb_fusions_once(rkb_fusions_t *fusions);
 const rkb_launch_t *rkb_fusion_ends(const rkb_fusions_t *fusions, uint32_t node);
 /* The last node of the first launch that computes the node; RKB_NO_NODE: none does. */
 uint32_t rkb_fusion_end_of(const rkb_fusions_t *fusions, uint32_t node);
-/* Whether a launch computes it. */
+/* Whether a launch computes the node. */
 bool rkb_fusions_have(const rkb_fusions_t *fusions, uint32_t node);
 
 #endif

@@ -4,10 +4,10 @@
 
 #include "generator/graph/schedule.h"
 
-/* Whether a block of a product's tile would take milliseconds in a bench case, while other multiprocessors
- * wait for it, or has steps whose text is too long to be compiled.  No schedule with such blocks is drawn, and
- * no change makes one: the checking machine's budget is too small for such a block, and the compiler's time limit for
- * such a text. */
+/* Whether a block of a product's tile is too long.  Either it would take milliseconds in a bench case, while
+ * other multiprocessors wait for it, or the text of its steps is too long to be compiled.  The first exceeds the
+ * checking machine's budget, the second the compiler's time limit.  So no schedule with these blocks is drawn,
+ * and no change makes one. */
 bool rkb_launch_has_long_blocks(const rkb_graph_t *graph, const rkb_launch_t *launch);
 
 #endif

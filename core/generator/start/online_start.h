@@ -8,7 +8,8 @@
 /* Gives a launch of mapping ONLINE the mapping ONLINE_TENSOR and suitable decisions, if the target's tensor
  * cores may multiply all its products.  False: they may not, and the launch is unchanged. */
 bool rkb_online_suit(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t launch);
-/* Lets blocks of such a launch add up the outs of several matrices, where another launch does and there are blocks enough without it. */
+/* Lets blocks of such a launch add up the outs of several matrices, where now another launch adds them.  Does so only if enough blocks
+ * remain. */
 void rkb_online_join_totals(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t launch);
 
 #endif

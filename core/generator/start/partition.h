@@ -4,15 +4,15 @@
 
 #include "generator/graph/schedule.h"
 
-/* Makes every node that is no view a launch of its own, without tiles, vectors or splits: the kernel that
- * search is compared with. */
+/* Makes every node, except views, a launch of its own, without tiles, vectors or splits.  The results of search
+ * are compared with this kernel. */
 void rkb_partition_apart(rkb_graph_t *graph, rkb_schedule_t *schedule);
 
 /* Decides which nodes share a launch: elementwise operations with the nodes that use or make their elements, and reductions of the
  * same rows with each other and with the nodes computed from those rows.  shared_bytes: as for rkb_kernel_write. */
 void rkb_partition_together(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedule_t *schedule);
-/* The same, but several launches may compute scores again that are not stored (gradients of attention).
- * False: there are no such scores, and the schedule is that of rkb_partition_together. */
+/* The same, but scores need not be stored: several launches may each compute them again (gradients of
+ * attention).  False: there are no such scores, and the schedule is that of rkb_partition_together. */
 bool rkb_partition_again(rkb_graph_t *graph, int64_t shared_bytes, rkb_schedule_t *schedule);
 
 /* Returns the launch that writes or computes a node; RKB_NO_NODE: there is none. */

@@ -9,13 +9,13 @@ enum rkb_start {
    RKB_START_SUITED,   /* what belongs together, each launch with decisions that suit the bench cases */
    RKB_START_FUSED,    /* the same, where scores that are not stored are computed again by several launches */
    RKB_START_TOGETHER, /* the same launches, with the plainest decisions */
-   RKB_START_APART,    /* every node its own launch: the default schedule that search is compared with */
+   RKB_START_APART,    /* every node is its own launch: the default schedule, with which the results of search are compared */
    RKB_STARTS
 };
 
-/* False: the schedule is that of RKB_START_SUITED.  If a start cannot be written, one that can takes its place.  First, launches that
- * cannot keep the decisions that suit them get the plainest.  If that does not help, all launches get the plainest, and at last every node
- * is a launch of its own. */
+/* False: the schedule is that of RKB_START_SUITED.  If a start cannot be written, a start that can be written replaces it.  First, launches
+ * that cannot be written with the decisions that suit them get the plainest decisions.  If that does not help, all launches get the plainest
+ * decisions.  If that does not help either, every node becomes a launch of its own. */
 bool rkb_schedule_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_start start,
                         rkb_schedule_t *schedule);
 const char *rkb_start_name(enum rkb_start start);

@@ -12,10 +12,10 @@
 typedef struct rkb_extent {
    double m, n, depth, groups;
    double matrices; /* matrices, where each row, or each term, picks one */
-   bool terms;      /* the terms do, and each product has its own alone */
+   bool terms;      /* each term picks a matrix, and each product has only the terms that pick its matrix */
 } rkb_extent_t;
 
-/* Extents as geometric means over the bench cases, and in each case (the first RKB_MOST_EXTENTS): a tile that
+/* Extents as geometric means over the bench cases, and in each of the first RKB_MOST_EXTENTS cases: a tile that
  * suits the means may suit no case. */
 typedef struct rkb_extents {
    rkb_extent_t mean, cases[RKB_MOST_EXTENTS];
@@ -30,23 +30,23 @@ double rkb_most_depth(const rkb_extents_t *extents);
 
 /* Whether the target has what a launch of mapping TENSOR needs to multiply and copy. */
 bool rkb_tensor_has(const rkb_target_t *target, const rkb_launch_t *launch);
-/* Gives a launch of mapping TENSOR the products of warpgroups where they are faster by estimate.  False: left alone.  Whether tensor maps
- * describe the factors is not known here. */
+/* Lets warpgroups compute a launch of mapping TENSOR where an estimate says that they are faster.  False: the launch is unchanged.  This
+ * function does not know whether tensor maps describe the factors. */
 bool rkb_tensor_suit_warpgroups(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *extents, rkb_launch_t *launch);
-/* Gives a launch of warpgroups a second tile where some bench cases are faster with it by estimate.  False: left alone. */
+/* Gives a launch of warpgroups a second tile where an estimate says that it makes some bench cases faster.  False: the launch is unchanged. */
 bool rkb_tensor_suit_other(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *extents, rkb_launch_t *launch);
 /* About how long a launch of mapping TENSOR takes, in nanoseconds: the geometric mean over the bench cases. */
 double rkb_tensor_estimate(const rkb_target_t *target, const rkb_extents_t *extents, const int64_t *decisions);
-/* Gives the launch the mapping TENSOR and decisions that suit.  Returns their estimate; HUGE_VAL, and leaves the launch alone: no
- * tensor core of the target may multiply this. */
+/* Gives the launch the mapping TENSOR and suitable decisions, and returns the estimate of their time.  HUGE_VAL: no tensor core of the target
+ * may multiply this, and the launch is unchanged. */
 double rkb_tensor_suit(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *extents,
                        rkb_launch_t *launch);
-/* Operands of products that their launches would compute from several stored values: an earlier launch that
- * has one of these writes the operand instead, so that it can be copied as it is.  Launches still have their
- * mappings from the partition. */
+/* Finds operands of products that the products' launches would compute from several stored values.  If an earlier
+ * launch has one of these values, it writes the operand instead, so that the operand can be copied as it is.
+ * Call this while launches still have their mappings from the partition. */
 void rkb_schedule_store_operands(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule);
-/* Whether a factor is computed wherever it is read: it needs inputs alone, and is not just one of them under
- * a view or in another type. */
+/* Whether a factor is computed wherever it is read: it needs nothing but inputs, and it is not merely one input
+ * under a view or in another type. */
 bool rkb_factor_is_computed(const rkb_graph_t *graph, uint32_t node);
 /* The type that the target's tensor cores multiply fastest among those that are legal; 0: none is. */
 int64_t rkb_tensor_best(const rkb_graph_t *graph, const rkb_target_t *target, uint32_t product);

@@ -21,7 +21,7 @@ typedef struct rkb_fragment_type {
    /* The text that makes an element from a float, with %s; NULL: elements are copied as they are stored. */
    const char *round;
    uint32_t dtype, bytes;
-   const char *warpgroup; /* the types of a wgmma's sums and factors: ".f32.bf16.bf16"; NULL: warpgroups do not multiply it */
+   const char *warpgroup; /* the types of a wgmma's sums and factors: ".f32.bf16.bf16"; NULL: warpgroups do not multiply this type */
 } rkb_fragment_type_t;
 
 const rkb_fragment_type_t *rkb_fragment_type(int64_t path); /* fragment_types.c */

@@ -2,8 +2,8 @@
  *
  * Two expressions are taken for equal when they have the same values in all samples: random cases of the task that satisfy the
  * launch's conditions, each with random values of the variables, ends of their ranges included.  Equal expressions are one object,
- * so that (row * D + place) / D is the object `row`.  A wrong equality would need two expressions that agree in every sample; the
- * checking machine executes what was written from them.  One thread; owned by an arena. */
+ * so that (row * D + place) / D is the object `row`.  Two different expressions count as equal by mistake only if they agree in every
+ * sample; the checking machine executes the resulting text, and so checks it.  One thread; owned by an arena. */
 #ifndef RKB_GENERATOR_INDEX_H
 #define RKB_GENERATOR_INDEX_H
 
@@ -78,14 +78,14 @@ bool rkb_index_is(const rkb_index_t *index, int64_t constant);
 bool rkb_index_divides(const rkb_index_t *index, int64_t multiple);
 bool rkb_index_mentions(const rkb_index_t *index, const rkb_index_t *variable);
 
-/* The element's number from its coordinates, and back; row-major, the last dim is the fastest. */
+/* The element's number from its coordinates, and its coordinates from its number; row-major, the last dim is the fastest. */
 const rkb_index_t *rkb_index_join(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape,
                                   const rkb_index_t *const *at);
 void rkb_index_split(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape, const rkb_index_t *number,
                      const rkb_index_t **at);
-/* The coordinates in one shape of the element that has the given ones in another, of as many elements.  Dims that hold the same
- * elements are joined and split by themselves, so that no number grows larger than it must: (m * N + n, k) of (m, n, k).  extents,
- * if not NULL, get the uniform products that such joins stay below; the answer is how many (RKB_MAX_RANK at most). */
+/* Takes the coordinates of an element in one shape, and finds its coordinates in another shape of as many elements.  Dims that hold the same
+ * elements are joined and split by themselves, so that numbers stay small: (m * N + n, k) of (m, n, k).  If extents is not NULL, it gets a
+ * bound of each joined number, as a uniform product.  Returns how many bounds there are (RKB_MAX_RANK at most). */
 uint32_t rkb_index_reshape(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape, const rkb_index_t *const *at, uint32_t to_rank,
                            const uint32_t *to_shape, const rkb_index_t **to, const rkb_index_t **extents);
 const rkb_index_t *rkb_index_elements(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape);

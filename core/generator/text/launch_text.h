@@ -59,17 +59,19 @@ void rkb_write_stretches_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
 #define RKB_VECTOR_SIZES 8u
 uint32_t rkb_vector_sizes(const rkb_graph_t *graph, const rkb_launch_t *launch,
                           uint32_t sizes[RKB_VECTOR_SIZES]);
-/* How many equal parts the first of these sizes has, each a multiple of the width: 1, or the places that one thread owns in a row. */
+/* Into how many equal parts the first of these sizes is divided, each a multiple of the width: 1, or the places that one thread owns in a
+ * row. */
 int64_t rkb_parts_of_row(const rkb_launch_t *launch);
 /* The name of a split anchor's buffer of parts. */
 const char *rkb_parts_name(const rkb_writer_t *writer, uint32_t anchor);
-/* Whether a name is that one.  Makes no text: it is asked for each node of a graph and each parameter of a kernel. */
+/* Whether a name is that of a split anchor's buffer of parts.  Makes no text, because it is called for each node of a graph and each
+ * parameter of a kernel. */
 bool rkb_is_parts_name(const rkb_writer_t *writer, uint32_t anchor, const char *name);
 /* The name of the buffer that says how many elements each part of a split mean has. */
 const char *rkb_counts_name(const rkb_writer_t *writer, uint32_t anchor);
 
-/* Writes the roots of a launch at the coordinates of a node whose value is known, or of an element of the first root.  from: the
- * node whose coordinates at are. */
+/* Writes the roots of a launch at the coordinates of a node whose value is known, or of an element of the first root.  from: the node to
+ * which the coordinates `at` belong. */
 void rkb_write_roots(rkb_writer_t *writer, const rkb_launch_t *launch, uint32_t from,
                      const rkb_index_t *const *at);
 /* Opens the loop over the lanes of a vector, with writer->lane as its variable; for a width of 1 there is no
@@ -78,8 +80,8 @@ const rkb_index_t *rkb_open_lanes(rkb_writer_t *writer, uint32_t width);
 void rkb_close_lanes(rkb_writer_t *writer);
 /* Rows of a launch's reductions, or their elements, as uniform expressions of the shape and the mask. */
 const rkb_index_t *rkb_reduced_elements(rkb_writer_t *writer, const rkb_node_t *reduce, bool kept);
-/* Refuses a split where a part's share is the same number in all samples although the whole is not: longer
- * wholes may not be among the samples. */
+/* Refuses a split where a part's share is the same number in all samples, although the length of the whole
+ * differs between them: the samples may contain no whole that is long enough to change the share. */
 void rkb_check_share(rkb_writer_t *writer, const rkb_index_t *share, const rkb_index_t *whole);
 const char *rkb_ceildiv(rkb_writer_t *writer, const rkb_index_t *extent, int64_t by);
 

@@ -2,7 +2,7 @@
  * knows, and the parameters that the text has come to need.
  *
  * A caller asks for a value at coordinates.  The writer first writes what the value needs, each part in the
- * outermost block that knows its variables; a part that was written before is used again.  Loads stay inside
+ * outermost block that knows its variables; it uses a part that was written before again.  Loads stay inside
  * the guards around them.  One thread. */
 #ifndef RKB_GENERATOR_WRITER_H
 #define RKB_GENERATOR_WRITER_H
@@ -79,8 +79,8 @@ typedef struct rkb_writer {
    uint32_t width, lane_depth; /* elements of a vector; the block of the loop over lanes */
    uint32_t vector_node;       /* the node whose vector was loaded last, and the name of that vector */
    const char *vector;
-   /* A thread owns places of several parts.  Guards that all samples pass, or that none passes, are left
-    * out. */
+   /* A thread owns places of several parts.  Guards that all samples pass, and guards that no sample passes, are
+    * left out. */
    bool placed;
    uint32_t names; /* how many names were made up */
    /* Loads that a thread keeps for later passes over its row. */
@@ -98,11 +98,11 @@ typedef struct rkb_writer {
       uint32_t dtype;
       bool guarded;                          /* it is loaded under a condition of its own */
       int64_t
-         threads; /* of the block in whose shared memory it lies; 0: it lies in registers; less: `array` is what this round has of it */
+         threads; /* of the block in whose shared memory it lies; 0: it lies in registers; negative: `array` is the part that this round uses */
       const rkb_index_t *element, *variable; /* in the pass that loaded it */
    } kept[8];
    uint32_t kept_count;
-   /* Uniform bounds of joined coordinates, beside the numbers of elements of buffers. */
+   /* Uniform bounds of joined coordinates, in addition to the numbers of elements of buffers. */
    const rkb_index_t *joined[16];
    uint32_t joined_count;
    struct rkb_local {
@@ -117,7 +117,7 @@ typedef struct rkb_writer {
       const rkb_index_t *extent, *variable;
    } picks[32]; /* places that memory named: the same text is the same place */
    uint32_t pick_count;
-   /* Places that a triangle keeps: those whose column - row is at most the diagonal, or at least where it is an upper one. */
+   /* Places that a triangle keeps: those whose column - row is at most the diagonal, or, in an upper triangle, at least the diagonal. */
    struct rkb_shown {
       const rkb_index_t *row, *column, *diagonal;
       bool upper;
@@ -126,13 +126,13 @@ typedef struct rkb_writer {
    /* A share of a sum of powers is written as a power with the sum's logarithm in its exponent.  A division may call a function, and ptxas
     * waits for all products in flight around a call. */
    bool shares_are_powers;
-   /* Products with a number that stand for their operand: what is made of them has the number instead. */
+   /* Products of an operand and a number that are replaced by the operand: the values computed from them apply the number instead. */
    uint32_t passed[9], passed_count;
-   /* Of such shares whose scores are without their factor: the text of minus a 128th of it (NULL: they have it), and the node of the largest
-    * score, whose text is that of rkb_online_largest_part. */
+   /* For shares whose scores lack their factor: the text of minus a 128th of the factor (NULL: the scores have their factor), and the node of
+    * the largest score, whose text is that of rkb_online_largest_part. */
    const char *scale_part;
    uint32_t scaled_largest;
-   bool shown; /* the current elements are all kept by them */
+   bool shown; /* the triangles keep all current elements */
    bool failed;
    char why[200];
 } rkb_writer_t;
@@ -194,16 +194,16 @@ const char *rkb_writer_number(rkb_writer_t *writer, const char *word, const char
 /* A real number: a literal or a parameter. */
 const char *rkb_writer_real(rkb_writer_t *writer, const rkb_real_t *real);
 
-/* Writes a number once, in the block of this depth, that is the same everywhere inside.  word: what its name
- * begins with. */
+/* Writes a number once in the block of this depth; the number must be the same everywhere inside.  word: what
+ * its name begins with. */
 rkb_term_t rkb_writer_once(rkb_writer_t *writer, const char *word, uint32_t depth, const char *text);
-/* Notes that the value which the call above would write has this name in the innermost block. */
+/* Notes that the innermost block has, under this name, the value that rkb_writer_once would write. */
 void rkb_writer_know_once(rkb_writer_t *writer, const char *text, const char *name);
 /* Adds a name that a block of this depth declares; the caller says what it stands for, before the next one is added. */
 rkb_known_t *rkb_writer_remember(rkb_writer_t *writer, const char *text, uint32_t depth);
 /* Says that a variable of the innermost block holds a value at these coordinates. */
 void rkb_writer_know(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at, const char *text);
-/* Writes a value; the text by which an operand names it, a name or a literal. 0.0f after a failure. */
+/* Writes a value, and returns the text by which an operand names it: a name or a literal; 0.0f after a failure. */
 rkb_term_t rkb_write_value(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at);
 /* The same with type float, whatever the value's dtype is. */
 rkb_term_t rkb_write_float(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at);
@@ -213,7 +213,7 @@ rkb_term_t rkb_write_heavy(rkb_writer_t *writer, uint32_t node, const rkb_index_
 rkb_term_t rkb_write_load(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at);
 /* A loaded element's text as a value: of float's type where it is a narrower float. */
 const char *rkb_loaded_text(rkb_writer_t *writer, uint32_t dtype, const char *text);
-/* The text of a load, at this element, of what a thread keeps. */
+/* The text that reads this element from what a thread keeps. */
 const char *rkb_kept_load(rkb_writer_t *writer, const struct rkb_kept *kept, const rkb_index_t *element);
 /* The text of its address in memory. */
 const char *rkb_kept_address(rkb_writer_t *writer, const struct rkb_kept *kept, const rkb_index_t *element);
@@ -221,7 +221,7 @@ const char *rkb_kept_address(rkb_writer_t *writer, const struct rkb_kept *kept, 
 void rkb_write_store(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const rkb_index_t *element,
                      const char *value);
 
-/* The coordinates in an operand of an output's element, where operands are stretched. */
+/* The coordinates that an output's element has in an operand, which may be stretched. */
 void rkb_operand_at(rkb_writer_t *writer, const rkb_node_t *node, uint32_t which,
                     const rkb_index_t *const *at, const rkb_index_t **operand);
 
@@ -248,6 +248,6 @@ const char *rkb_storage_type(uint32_t dtype); /* "float", "__half" */
 const char *rkb_pack_type(rkb_writer_t *writer, uint32_t dtype);
 /* A float's text as a buffer's element; NULL after a failure: there is no text for that rounding. */
 const char *rkb_stored_text(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const char *value);
-const char *rkb_value_type(uint32_t dtype);   /* "float", "long long": of a variable in a kernel */
+const char *rkb_value_type(uint32_t dtype);   /* The C++ type of a variable in a kernel: "float", "long long". */
 
 #endif

@@ -8,7 +8,7 @@
 #define RKB_CONVOLUTION_RANK 4
 #define RKB_CONVOLUTION_SIDES 2u /* of an image: down, and along a row */
 #define RKB_CONVOLUTION_HEAD                                                                                 \
-   2 /* where the numbers of a convolution begin to have those of each side: stride, padding and dilation */
+   2 /* the index from which a convolution's integers belong to single sides: stride, padding and dilation of each */
 #define RKB_CONVOLUTION_GROUP_THREADS 128
 #define RKB_CONVOLUTION_WARP_PIXELS 16
 #define RKB_CONVOLUTION_GROUP_PIXELS 64    /* of one wgmma */
@@ -40,8 +40,8 @@ typedef struct rkb_convolution_extent {
    int64_t window[RKB_CONVOLUTION_SIDES], dilation[RKB_CONVOLUTION_SIDES], taps;
    int64_t stride; /* of both sides */
    bool
-      /* Whether it is an input's gradient with a stride: a tile owns pixels a stride apart and those
-       * between them, phase by phase. */
+      /* Whether it is an input's gradient with a stride: a tile owns pixels that are a stride apart and the
+       * pixels between them, phase by phase. */
       in_phases;
    int64_t width, height; /* of the part */
 } rkb_convolution_extent_t;
@@ -49,7 +49,7 @@ typedef struct rkb_convolution_extent {
 /* Whether the launch's decisions ask for such a kernel, and it computes a convolution or a gradient that may
  * have one. */
 bool rkb_convolution_is_tiled(const rkb_graph_t *graph, const rkb_launch_t *launch);
-/* NULL, or why the tile cannot be computed on a device with this much memory a block; for launches that are tiled. */
+/* NULL, or why the tile cannot be computed on a device with this much shared memory for a block; for tiled launches. */
 const char *rkb_convolution_refused(const rkb_graph_t *graph, const rkb_launch_t *launch,
                                     int64_t shared_bytes);
 rkb_convolution_extent_t rkb_convolution_extent(const rkb_graph_t *graph, const rkb_launch_t *launch);
@@ -60,14 +60,14 @@ int64_t rkb_convolution_stride(const rkb_graph_t *graph, const rkb_node_t *node)
 /* How far apart neighbours of a tile are in the part: the stride; but places of one phase are neighbours. */
 int64_t rkb_convolution_apart(const rkb_convolution_extent_t *e);
 
-/* Bytes of a part's channels of one stage, of one half of a tap's weight, and of all that a block has. */
+/* Bytes of a part's channels of one stage, of one half of a tap's weight, and of all shared memory of a block. */
 int64_t rkb_convolution_part_bytes(const rkb_convolution_extent_t *e);
 int64_t rkb_convolution_plane_bytes(const int64_t *d);
 int64_t rkb_convolution_shared_bytes(const rkb_convolution_extent_t *e, const int64_t *d);
-/* Floats from one row to the next in the room for sums of a weight's gradient. */
+/* Floats from one row to the next in the shared memory for sums of a weight's gradient. */
 int64_t rkb_convolution_room_pitch(const rkb_convolution_extent_t *e);
-/* Registers of a thread: of those that copy; where all threads have equally many; and of those that multiply,
- * after the copying ones gave some back. */
+/* Registers of a thread: of a copying thread; of each thread where all have equally many; and of a multiplying
+ * thread after the copying threads gave some back. */
 int64_t rkb_convolution_producer_registers(const rkb_convolution_extent_t *e);
 int64_t rkb_convolution_equal_registers(const rkb_convolution_extent_t *e, const int64_t *d);
 int64_t rkb_convolution_registers(const rkb_convolution_extent_t *e, const int64_t *d);

@@ -14,8 +14,8 @@ typedef struct rkb_pixel_map {
    const rkb_index_t *window[RKB_PIXEL_DIMS], *step[RKB_PIXEL_DIMS], *dilation[RKB_PIXEL_DIMS];
    const rkb_index_t *before[RKB_PIXEL_DIMS],
       *behind
-         /* How far before the first pixel the box of pixels begins, and how far before the last one it
-          * ends. */
+         /* How far before the first pixel the box of pixels begins, and how far before the last pixel
+          * it ends. */
          [RKB_PIXEL_DIMS];
    bool backwards; /* in the input's gradient the first tap is farthest from the pixel */
    /* In phases: the shift of the first phase; NULL: there are no phases. */
@@ -41,9 +41,10 @@ bool rkb_pixel_map_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, cons
                       rkb_pixel_map_t *map);
 /* Writes where the tile's first pixel is, if that is the same for all its terms. */
 void rkb_pixel_map_place(rkb_writer_t *writer, const rkb_tile_side_t *side, const rkb_pixel_map_t *map);
-/* Of a side whose terms are channels of taps, counters tell the channel and the tap, and not divisions by sizes: one thread copies, and four
- * divisions for each step take it about as long as tensor cores need for the step.  Writes the counters before the loop over the steps of a
- * tile; and counts on after a step's copies.  (Counted pixels of a weight's gradient were slower than divisions.) */
+/* For a side whose terms are channels of taps, counters give the channel and the tap instead of divisions by sizes: only one thread copies,
+ * and four divisions for each step would take it about as long as tensor cores need for the step.  The first function writes the counters
+ * before the loop over the steps of a tile; the second advances them after a step's copies.  (Counters for the pixels of a weight's gradient
+ * were slower than divisions.) */
 void rkb_pixel_map_begin_terms(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_tile_side_t *side,
                                const rkb_pixel_map_t *map);
 void rkb_pixel_map_next_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile,

@@ -51,7 +51,7 @@ typedef struct rkb_product_tile {
    rkb_product_dims_t terms;
    bool listed; /* m counts places in a list of rows that each pick one matrix (rows_by_matrix.h) */
    bool lists_terms;          /* depth counts places in a list of terms that each pick one matrix */
-   uint32_t factor[2];        /* the factors' nodes; where terms are listed, the left one without its zeros */
+   uint32_t factor[2];        /* the factors' nodes; where terms are listed, the left factor before zeros are put in */
    const rkb_index_t *leader; /* the first row of the current tile, whose matrix all its rows share */
    /* The number of the tile in the order of the whole grid; where a block has one tile, the block's
     * number. */
@@ -76,7 +76,7 @@ void rkb_tile_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_product
  * follow each other. */
 void rkb_tile_number_by_taps(rkb_writer_t *writer, rkb_product_tile_t *tile);
 /* Writes the block's place: m_first, n_first, begin, end, and the part of a split sum.  rows: so many rows of
- * blocks follow each other column by column, so that blocks that run together share both factors; 0: all
+ * blocks follow each other column by column, so that blocks that run at the same time share both factors; 0: all
  * rows. */
 void rkb_tile_place(rkb_writer_t *writer, rkb_product_tile_t *tile, int64_t rows);
 /* Where steps belong to taps, counters replace divisions, which cost more.  Writes the counters and the
@@ -84,27 +84,27 @@ void rkb_tile_place(rkb_writer_t *writer, rkb_product_tile_t *tile, int64_t rows
 void rkb_tile_begin_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile);
 /* Writes the number of the current step's first term, `k_first`, and the tap of these terms. */
 void rkb_tile_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile);
-/* Goes on to the next terms, after everything that this step copies. */
+/* Advances to the next terms, after everything that this step copies. */
 void rkb_tile_next_terms(rkb_writer_t *writer, const rkb_product_tile_t *tile);
 /* Finds out along which dim a side's neighbours lie in memory. */
 void rkb_tile_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_side_t *side);
-/* The row at a place of m, where rows are listed, or of depth, where terms are: from here on a variable of the
- * innermost block.  Places after the end stand for the last row. */
+/* Where rows are listed, the row at a place of m; where terms are listed, the row at a place of depth.  From here
+ * on it is a variable of the innermost block.  Places after the end stand for the last row. */
 const rkb_index_t *rkb_tile_listed_row(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_index_t *place);
 /* The coordinates of a side's element in its factor, as rkb_product_operand gives them. */
 const char *rkb_tile_operand(rkb_writer_t *writer, const rkb_product_tile_t *tile,
                              const rkb_tile_side_t *side, const rkb_index_t *across, const rkb_index_t *depth,
                              const rkb_index_t **at);
-/* Stores a sum, or a part of one, where m and n are inside.  The variables m and n are declared.  sum has the
- * value; in it "lane" is the number in a vector of width elements along n.  write_roots false: the sum is a
- * part. */
+/* Stores a sum, or a part of a sum, where m and n are inside the output.  The text has declared the variables m
+ * and n.  sum: the text of the value; in it "lane" is the number in a vector of width elements along n.
+ * write_roots false: the sum is a part. */
 void rkb_tile_result(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_launch_t *launch,
                      uint32_t width, const char *sum);
 /* How many tiles of `extent` elements cover `total` elements: a uniform expression. */
 const rkb_index_t *rkb_tiles_along(rkb_writer_t *writer, const rkb_index_t *total, int64_t extent);
 /* Finds out how many tiles lie along each side, for rkb_tile_count before a place is written. */
 void rkb_tile_count_blocks(rkb_writer_t *writer, rkb_product_tile_t *tile);
-/* How many tiles there are, where each part of a split sum counts: a uniform expression. */
+/* How many tiles there are, each part of a split sum counted as a tile: a uniform expression. */
 const rkb_index_t *rkb_tile_count(rkb_writer_t *writer, const rkb_product_tile_t *tile);
 /* Sets the grid, and says what a block owns. */
 void rkb_tile_shape(rkb_writer_t *writer, const rkb_product_tile_t *tile, const char *owns,

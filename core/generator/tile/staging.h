@@ -6,9 +6,9 @@
 #include "generator/text/fragments.h"
 #include "generator/tile/product_tile.h"
 
-/* factor_memory.c.  The dims of a product whose order is a number of the case, so that a factor is transposed
- * in some cases: at most one pair for each factor.  Each order (layout: 0 ..  rkb_staging_layouts - 1) is a
- * condition of a launch.  Returns how many conditions this layout has. */
+/* factor_memory.c.  In some products the order of two dims of a factor differs between cases, so that the factor
+ * is transposed in some of them: at most one pair of dims for each factor.  Each order (layout: 0 ..
+ * rkb_staging_layouts - 1) is a condition of a launch.  Returns how many conditions this layout has. */
 uint32_t rkb_staging_layouts(const rkb_graph_t *graph, uint32_t product);
 uint32_t rkb_staging_layout(const rkb_graph_t *graph, uint32_t product, uint32_t layout,
                             rkb_condition_t *conditions);
@@ -31,14 +31,14 @@ bool rkb_staging_width(rkb_writer_t *writer, const rkb_product_tile_t *tile, con
  * computed. */
 const rkb_index_t *rkb_staging_element(rkb_writer_t *writer, uint32_t node, const rkb_index_t *const *at, bool picks, uint32_t *stored);
 
-/* staging.c.  Where rows are terms, floats are read as words of four rows by eight columns.  A row gets so
- * many more words, so that no two of them meet in a bank. */
+/* staging.c.  Where rows are terms, floats are read as words of four rows by eight columns.  Each row gets so
+ * many words of padding, so that no two words of a read are in one bank. */
 #define RKB_WORDS_PADDING 8
 /* Elements of a row of the side's tile in shared memory, without this padding. */
 int64_t rkb_staging_columns(const rkb_product_tile_t *tile, const rkb_tile_side_t *side);
 /* Declares the registers in which a thread holds elements. */
 void rkb_staging_declare(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side);
-/* Copies from memory to registers; where nothing is held, to shared memory at the pointer named `to`. */
+/* Copies from memory to registers; if registers hold nothing (held is false), to shared memory at the pointer named `to`. */
 void rkb_staging_fetch(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_tile_side_t *side,
                        const char *to);
 /* Copies from registers to shared memory. */

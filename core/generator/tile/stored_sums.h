@@ -10,7 +10,7 @@
 
 /* Writes the code that stores the array `sums` of a tile.  The text has declared `room`, the warp's own. */
 void rkb_write_warpgroup_sums(rkb_writer_t *writer, rkb_product_tile_t *tile);
-/* Whether a launch stores nothing but its sums, in their type or rounded (decision `narrow`). */
+/* Whether a launch stores nothing but its sums, either in their own type or rounded (decision `narrow`). */
 bool rkb_sums_stay(const rkb_graph_t *graph, const rkb_launch_t *launch);
 /* How many neighbouring sums a thread stores together, where a row has a multiple of them. */
 uint32_t rkb_stored_together(const rkb_graph_t *graph, const rkb_launch_t *launch);

@@ -7,7 +7,7 @@
 
 #define RKB_TENSOR_CONDITIONS 8u
 
-/* NULL, or why the launch cannot work on a device with this much memory a block. */
+/* NULL, or why the launch cannot work on a device with this much shared memory for a block. */
 const char *rkb_tensor_refused(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes);
 
 /* Variants of a launch with wide accesses, one for each order that the factors' dims have in some case.  Fills conditions and returns

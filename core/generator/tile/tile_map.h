@@ -13,8 +13,8 @@ typedef struct rkb_tile_map {
    const rkb_index_t *row;   /* elements from one to the next of the slow dim */
    /* The same between the products side by side; NULL: all of them share this factor. */
    const rkb_index_t *group;
-   /* The same between a convolution's taps, where only channels are at equal distances; NULL: all terms
-    * are. */
+   /* The same between a convolution's taps, where only channels are at equal distances; NULL: all terms are at
+    * equal distances. */
    const rkb_index_t *tap;
 } rkb_tile_map_t;
 

@@ -18,11 +18,11 @@ typedef struct rkb_addends {
 void rkb_addends_find(const rkb_writer_t *writer, const rkb_product_tile_t *tile, rkb_addends_t *addends);
 /* Declares the arrays; width: elements of one access. */
 void rkb_addends_declare(rkb_writer_t *writer, rkb_addends_t *addends, uint32_t width);
-/* Loads 32 columns of each.  place: of the warp's first row in the tile.  first: the text before the place of
- * the first column.  slot: which of the two. */
+/* Loads 32 columns of each matrix.  place: where the warp's first row is in the tile.  first: the text before the
+ * place of the first column.  slot: which of the two blocks of columns. */
 void rkb_addends_load(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_addends_t *addends,
                       uint32_t width, const char *place, const char *first, const char *slot);
-/* Tells the tile's results about them. */
+/* Tells the tile's results about the matrices. */
 void rkb_addends_know(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb_addends_t *addends);
 
 #endif

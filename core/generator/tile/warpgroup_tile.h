@@ -6,15 +6,15 @@
 
 #include "generator/tile/tensor_tile.h"
 
-/* NULL, or why warpgroups cannot compute the launch's tile on a device with this much memory a block. */
+/* NULL, or why warpgroups cannot compute the launch's tile on a device with this much shared memory for a block. */
 const char *rkb_warpgroup_refused(const rkb_launch_t *launch, int64_t shared_bytes);
 /* Whether both factors are copied by tensor maps where the conditions hold: their elements are stored as the
  * tensor cores take them, in rows at multiples of 16 bytes. */
 bool rkb_warpgroup_suits(rkb_graph_t *graph, rkb_arena_t *arena, const rkb_storage_t *storage, const rkb_launch_t *launch,
                          const rkb_condition_t *conditions, uint32_t condition_count);
-#define RKB_SPLITTING_WARPS 3 /* warps of the copying warpgroup that split floats into sums of two */
-/* Writes how these warps split floats of a stage where they lie, from the first one on: `high` and `low`
- * point to the stage's. */
+#define RKB_SPLITTING_WARPS 3 /* warps of the copying warpgroup that split each float into a sum of two numbers */
+/* Writes how these warps split the floats of a stage in place, from the first float on: `high` and `low` point to
+ * the stage's two parts. */
 void rkb_write_split_along(rkb_writer_t *writer, int64_t first, int64_t floats);
 /* The same by another device function. */
 void rkb_write_split_by(rkb_writer_t *writer, const char *function, int64_t first, int64_t floats);
