@@ -121,7 +121,7 @@ static bool write_function(rkb_kernel_file_t *file, const rkb_kernel_part_t *par
    return true;
 }
 
-/* taken: where the condition on indices of 32 bits goes, if the kernel has none of 64 bits; or NULL. */
+/* taken: if the kernel has no version with indices of 64 bits, receives the condition for 32 bits; or NULL. */
 static bool write_shared(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts, uint32_t count,
                          const rkb_variant_t *variants, const char *suffix, const char *when, bool other,
                          bool last, const char **taken) {
@@ -187,8 +187,8 @@ static bool possible_together(const rkb_kernel_file_t *file, const rkb_variant_t
    return rkb_indices_possible(file->graph, all, sum);
 }
 
-/* Writes the kernel for small products, in which the other launches are as they are right everywhere.  The
- * kernels after it are for larger cases, and for those in which 32 bits do not hold the element numbers of the other launches. */
+/* Writes the kernel for small products; in it the other launches have the variants that are right everywhere.  The
+ * kernels after it are for larger cases, and for cases in which 32 bits do not hold the element numbers of the other launches. */
 static bool write_small(rkb_kernel_file_t *file, const rkb_kernel_part_t *parts, uint32_t count,
                         const rkb_variant_t *plain, const char *when, const char **others_fit) {
    rkb_kernel_part_t *small = rkb_arena_array(file->arena, count, sizeof *small);

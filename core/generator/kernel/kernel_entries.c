@@ -1,4 +1,4 @@
-/* The parts of a kernel file beside the kernels' bodies: heads with parameters, entries of the manifest, buffers of scratch, and
+/* The parts of a kernel file other than the kernels' bodies: heads with parameters, entries of the manifest, buffers of scratch, and
  * conditions.  One thread for each graph. */
 #include "generator/kernel/kernel_file.h"
 
@@ -17,7 +17,7 @@ static const char *also_below(rkb_kernel_file_t *file, const char *fits, const c
 }
 
 /* The condition that 32 bits hold all element numbers that a kernel computes, of its buffers and of reshaped
- * values: "B * T * D < ...".  Only where the domain lets them pass 32 bits. */
+ * values: "B * T * D < ...".  Has only numbers that pass 32 bits at some sizes of the domain. */
 const char *rkb_kernel_fits(rkb_kernel_file_t *file, const rkb_writer_t *writer) {
    const char *fits = NULL;
    for (uint32_t p = 0; p < writer->parameter_count; p++) {

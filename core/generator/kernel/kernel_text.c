@@ -48,7 +48,7 @@ static char *assemble(rkb_kernel_file_t *file, const rkb_schedule_t *schedule) {
    return rkb_text_take(&out);
 }
 
-/* once: equal kernels are written once, which whoever only asks whether there is a text need not know. */
+/* once: equal kernels are written once.  A caller that only asks whether there is a text does not need this. */
 static int write_kernel(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t shared_bytes, bool once,
                         char **text, rkb_error_t *err) {
    rkb_kernel_file_t file = {

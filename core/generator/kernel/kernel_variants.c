@@ -91,7 +91,7 @@ static bool vector_variant(const rkb_kernel_file_t *file, const rkb_launch_t *la
 }
 
 /* Writes a kernel with unrolled loops for each size of the window, for vectors or for single channels.
- * other: whether there is one. */
+ * other: whether a kernel of the launch comes before. */
 static bool write_strips(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *vector, const char *base, bool *other) {
    uint32_t size;
    int64_t windows[RKB_CHANNELWISE_WINDOWS];
@@ -165,7 +165,7 @@ bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *given, rkb
    const bool always = count && vector.condition_count == 0;
    if (count && keep / launch->decisions[RKB_SHORTER] > 1 && launch->decisions[RKB_CLUSTER] > 1 &&
        launch->decisions[RKB_PREFETCH]) {
-      /* Many short rows, one after the other: most of a thread's places would be empty in each. */
+      /* A cluster owns many short rows, one after the other; with more kept loads, most would be empty in each row. */
       rkb_variant_t least = vector;
       least.keep = 1;
       least.suffix = "_vector_kept_shortest";
@@ -181,8 +181,8 @@ bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *given, rkb
       if (launch->decisions[RKB_CLUSTER] > 1)
          fewer.keep /= launch->decisions[RKB_SHORTER];
       else {
-         /* Threads that have rows in shared memory keep less first: more of them hide more of what each waits
-          * for. */
+         /* Where rows lie in shared memory, first each thread keeps less, and only then are there fewer threads:
+          * with more threads, more of the waiting for memory is hidden. */
          const int64_t less = !rkb_rows_are_staged(launch)            ? 1
                               : keep < launch->decisions[RKB_SHORTER] ? keep
                                                                       : launch->decisions[RKB_SHORTER];

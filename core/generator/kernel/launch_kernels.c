@@ -17,7 +17,7 @@
 
 #define MOST_BYTES 0x1p38 /* most bytes of a buffer: 256 GiB, more than any device has today */
 
-/* Adds the buffer of a value that a launch hands on to other launches. */
+/* Adds the buffer of a value that a launch stores for other launches. */
 static void hand_on(rkb_kernel_file_t *file, const rkb_node_t *node, uint32_t dtype, const char *elements) {
    const double bytes = rkb_sizes_bench_most(&file->graph->sizes, elements) * (double)rkb_dtype_bytes(dtype);
    rkb_kernel_scratch(file, node->name, dtype, elements);
@@ -121,8 +121,8 @@ static rkb_write_kernel_t writer_of(const rkb_launch_t *launch) {
                                                                               : kernels[launch->mapping];
 }
 
-/* Finds the parts of a launch with a second tile: as many as the tile that the case takes has.  False: not
- * legal. */
+/* Finds how many parts a launch with a second tile has in a case: those of the tile that the case takes.  False:
+ * not legal. */
 static bool prepare_other(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    const char *refused = rkb_other_refused(file->graph, launch, file->shared_bytes);
    if (refused) {
@@ -144,8 +144,8 @@ static bool prepare_other(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    return faster != NULL;
 }
 
-/* How many stretches a case has: a row at least is in each, or a case of few rows would have mostly parts of nothing.  Where fewer threads keep a row,
- * there is room for as many times more blocks. */
+/* How many stretches a case has.  Each stretch has at least one row; otherwise most parts of a case of few rows would be empty.  If a row is
+ * kept by some factor fewer threads, there is room for as many times more blocks. */
 static const char *stretches_text(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    rkb_rows_t rows = {.launch = launch};
    rkb_writer_t writer;
@@ -202,8 +202,8 @@ static const char *prepare(rkb_kernel_file_t *file, const rkb_launch_t *launch) 
    return name;
 }
 
-/* Makes the launch that adds another launch's parts, to be written beside others or alone.  plain: where it
- * is made.  False: no such launch is needed. */
+/* Makes the launch that adds another launch's parts; it is written alone or shares a kernel with others.  plain:
+ * receives the launch.  False: no such launch is needed. */
 static bool finish_of(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *name,
                       rkb_launch_t *plain, rkb_kernel_part_t *part) {
    const bool stretches = hands_on(launch);
@@ -217,7 +217,7 @@ static bool finish_of(rkb_kernel_file_t *file, const rkb_launch_t *launch, const
    return stretches || is_split(file, launch);
 }
 
-#define SEVERAL_SMALL 4        /* products of a schedule with a way for few multiply-adds */
+#define SEVERAL_SMALL 4        /* products of a schedule that have a kernel for few multiply-adds */
 #define LEAST_SMALL (64 << 10) /* multiply-adds: the least value of `small` */
 
 /* Conditions on a case's number of multiply-adds; NULL: no product has a kernel of its own for few of
@@ -230,8 +230,8 @@ static bool is_small(const rkb_kernel_file_t *file, const rkb_launch_t *launch) 
    return rkb_decision_applies(file->graph, launch, RKB_SMALL) && launch->decisions[RKB_SMALL] > 0;
 }
 
-/* Up to how many multiply-adds a launch has a way of its own for few.  Of many products the least bound counts.  A shape in which the
- * smallest product exceeds its bound has far more work in all, and is too costly to be executed whole. */
+/* Up to how many multiply-adds a case takes the launch's kernel for few.  A schedule of many products uses the least bound for all: a shape
+ * whose smallest product exceeds a larger bound has far more work in all, and is too costly to be executed whole. */
 static int64_t most_small(const rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    uint32_t count = 0;
    for (uint32_t l = 0; l < file->schedule->count; l++)
@@ -390,7 +390,7 @@ bool rkb_kernel_write_group(rkb_kernel_file_t *file, const rkb_launch_t *launche
    const char *others_fit = NULL;
    if (!rkb_kernel_beside(file, parts, count, small.few, &others_fit))
       return false;
-   /* Where the kernel for few multiply-adds is not taken, sums have parts, and these are added. */
+   /* Cases that do not take the kernel for few multiply-adds have parts of sums, which a launch adds. */
    file->also = small.few && others_fit ? rkb_arena_format(file->arena, "not (%s and %s)", small.few, others_fit) : small.many;
    file->parts = finish_count ? finishes[0].parts : 0;
    const bool good = finish_count > 1

@@ -39,24 +39,24 @@ int64_t rkb_other_weight(const rkb_launch_t *launch) {
    return (int64_t)((double)(d[RKB_TILE_M] * d[RKB_TILE_N]) / rkb_warpgroup_share(d) / 100);
 }
 
-/* If the second tile has more parts, each part of a sum has at least so many steps.  Then small shapes have
- * the first tile, so that the checking machine executes both. */
+/* If the second tile has more parts than the first, a case takes it only if each part of a sum has at least so
+ * many steps.  Then small shapes take the first tile, so that the checking machine executes both tiles. */
 #define LEAST_STEPS 16
 
-/* Tiles of a case beyond which it may have a second tile of as many parts: small shapes have the first one then too. */
+/* A case with more tiles than this may take a second tile of as many parts.  So small shapes take the first tile. */
 #define MOST_FIRST_TILES 2
 
 /* Cases of so many terms and a few tiles are cheap to execute. */
 #define MOST_REACHED_TERMS 4096
 
-/* So many tiles are few for a weight with several taps, or as many as its least has: of 64 channels and nine taps. */
+/* So many tiles are few for a weight with several taps; or as many tiles as the smallest such weight has, with 64 channels and nine taps. */
 #define FEW_TILES_OF_TAPS 4
 #define LEAST_COLUMNS_OF_TAPS (64 * 9)
 
 /* Terms of a sum in small shapes. */
 #define SMALL_TERMS 64
 
-/* Whether a case takes the second tile that has few tiles, and no more terms than each part needs: then small shapes have it too. */
+/* Whether a case with few tiles and this many terms takes the second tile: then small shapes take it too. */
 static bool suits_few(const rkb_launch_t *launch, const rkb_launch_t *other, int64_t terms) {
    const int64_t first = launch->decisions[RKB_SPLIT], second = other->decisions[RKB_SPLIT];
    return terms <= MOST_REACHED_TERMS && rkb_other_weight(other) * ((terms + second - 1) / second) <
@@ -83,8 +83,8 @@ static const char *count_text(rkb_writer_t *writer, const rkb_launch_t *launch) 
    return rkb_index_manifest(&writer->indices, rkb_tile_count(writer, &tile));
 }
 
-/* How long a case takes with a launch's tile: rounds of the multiprocessors, by what a tile takes.  depth: the terms of a sum, or NULL
- * where both tiles have the same. */
+/* How long a case takes with a launch's tile: rounds of the multiprocessors, times what a tile takes.  depth: the terms of a sum, or NULL
+ * where both tiles have as many parts. */
 static const char *time_text(rkb_writer_t *writer, const rkb_launch_t *launch, const char *depth) {
    const char *time = rkb_arena_format(writer->arena, "ceildiv(%s, multiprocessors) * %lld", count_text(writer, launch),
                                        (long long)rkb_other_weight(launch));
@@ -110,11 +110,11 @@ const char *rkb_other_when(rkb_kernel_file_t *file, const rkb_launch_t *launch, 
       else
          when = rkb_arena_format(file->arena, "%s and %s > %d", when, count_text(&writer, other),
                                  MOST_FIRST_TILES * (split < launch->decisions[RKB_SPLIT] ? 1 : (int)split));
-      /* Where large cases alone take the second tile, those of few tiles do too: they are executed whole. */
+      /* If only large cases would take the second tile, cases of few tiles take it too, because these are executed whole. */
       const int64_t parts = launch->decisions[RKB_SPLIT];
       if (!suits_few(launch, other, split > parts ? terms : split < parts ? SMALL_TERMS : 1)) {
          const int64_t few = few_tiles(&writer, other);
-         /* A bench case may have as many tiles of taps, but not as few terms. */
+         /* A bench case may have as few tiles of taps as this, but it has more terms. */
          const char *small = few > FEW_TILES_OF_TAPS
                                 ? rkb_arena_format(file->arena, " and %s <= %d", all, MOST_REACHED_TERMS)
                                 : "";

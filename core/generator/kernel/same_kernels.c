@@ -1,9 +1,9 @@
-/* Kernels that differ in names alone are written once: a graph often has products of equal layouts, and a compiler takes as long for each
- * kernel's text as for the first.
+/* Kernels that differ in names alone are written once.  A graph often has products of equal layouts, and a compiler takes as long for each
+ * further copy as for the first.
  *
- * Two texts are the same kernel if their words are equal one by one, where names of parameters and names made of a graph's values may be
- * exchanged, each for one name of the other text.  Types, functions, members and everything else must be equal letter by letter; comments
- * say nothing. */
+ * Two texts are the same kernel if their words are equal one by one.  Names of parameters and names made of a graph's values may differ, if
+ * each stands for exactly one name of the other text.  Types, functions, members and everything else must be equal letter by letter;
+ * comments are not compared. */
 #include "generator/kernel/same_kernels.h"
 
 #include <ctype.h>
@@ -75,7 +75,7 @@ static bool is_of_graph(const rkb_graph_t *graph, const word_t *word) {
    return false;
 }
 
-/* Whether a name may be another one: not a function's, a type's, or a member's. */
+/* Whether a name may differ between equal kernels: it is not the name of a function, a type or a member. */
 static bool may_differ(const rkb_graph_t *graph, const kernel_t *kernel, const word_t *word) {
    const char after = word->at[word->length];
    if (!word->name || (word->at > kernel->from && word->at[-1] == '.'))
@@ -122,7 +122,7 @@ static uint32_t find_kernels(const char *code, kernel_t *kernels) {
    return count;
 }
 
-/* Notes that two names stand for each other; false: one of them stands for another. */
+/* Notes that two names stand for each other; false: one of them already stands for a third name. */
 static bool pair(word_t (*pairs)[2], uint32_t *count, const word_t *a, const word_t *b) {
    for (uint32_t p = 0; p < *count; p++) {
       const bool first = is_word(a, pairs[p][0].at, pairs[p][0].length),
@@ -154,7 +154,7 @@ static bool are_same(const rkb_graph_t *graph, const kernel_t *a, const kernel_t
    }
 }
 
-/* The code without the kernels that others equal, which say of whom they are too. */
+/* The code in which each group of equal kernels is written once.  A comment before it names the others. */
 static void write_code(const kernel_t *kernels, uint32_t count, rkb_text_t *code) {
    rkb_text_t out;
    const char *at = rkb_text_get(code);

@@ -1,4 +1,4 @@
-/* Products of few multiply-adds, whose tiles would leave most of the device idle: in cases with so few, a
+/* Products of few multiply-adds, whose tiles would leave most of the device idle.  In cases with few multiply-adds a
  * warp computes each element.  One thread a graph. */
 #include "generator/kernel/kernel_file.h"
 

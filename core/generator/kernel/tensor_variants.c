@@ -153,7 +153,8 @@ static bool write_convolution(rkb_kernel_file_t *file, const rkb_launch_t *launc
  * larger tiles a thread has too few registers, so that the kernel spills and takes long to compile. */
 #define MOST_GUARDED (32 * 32)
 
-/* Returns the launch with so small a tile for each warp, and as many warps.  A convolution's tile stays: its smaller one compiles longer. */
+/* Returns the launch with a tile of this size for each warp, and as many warps.  A convolution keeps its tile, because a smaller tile takes
+ * longer to compile. */
 static rkb_launch_t guarded_launch(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    rkb_launch_t own = *launch;
    int64_t *d = own.decisions;
@@ -163,7 +164,7 @@ static rkb_launch_t guarded_launch(const rkb_graph_t *graph, const rkb_launch_t 
    if (graph->nodes[launch->anchors[0]].kind != RKB_NODE_MATMUL || lists_rows || d[RKB_BESIDE])
       return own; /* launches of listed rows or beside others share the tile with other kernels */
    if (d[RKB_TILE_N] == 192)
-      d[RKB_TILE_N] = 128; /* whose half has rows that chunks can trade places in */
+      d[RKB_TILE_N] = 128; /* half of such a tile has rows in which chunks of 16 bytes can trade places */
    while (d[RKB_WARP_M] * d[RKB_WARP_N] > MOST_GUARDED) {
       const bool rows = d[RKB_WARP_M] >= d[RKB_WARP_N];
       const uint32_t tile = rows ? RKB_TILE_M : RKB_TILE_N, warp = rows ? RKB_WARP_M : RKB_WARP_N;
@@ -212,8 +213,8 @@ bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
       snprintf(file->why, sizeof file->why, "%s: no tensor maps describe both factors", base);
       return false;
    }
-   /* The variant that is right everywhere.  Where there are others it is for few cases and needs only one
-    * width of indices. */
+   /* The variant that is right everywhere.  If there are other variants, few cases take this one, and it needs only
+    * one width of indices. */
    const rkb_variant_t plain = {.vector = 1, .suffix = ""};
    const bool one_width = file->one_width;
    file->one_width |= other;

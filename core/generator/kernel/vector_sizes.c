@@ -35,8 +35,8 @@ static void add_parts(const rkb_graph_t *graph, uint32_t number, int64_t width, 
    }
 }
 
-/* The dim of a convolution's output along which the columns of a tile grow by one (product_tile.h).  RKB_MAX_RANK: channels of a group, whose number
- * is no size of the graph. */
+/* The dim of a convolution's output along which the columns of a tile grow by one (product_tile.h).  RKB_MAX_RANK: the columns are channels of a
+ * group, and the graph has no size for the number of these channels. */
 static uint32_t column_dim(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
    const bool of_weight = node->kind == RKB_NODE_CONVOLUTION_WEIGHT;

@@ -9,14 +9,14 @@
 #define MOST_STAGES 3          /* one is read while two are on their way */
 #define PACKS 2                /* that a thread keeps of each load */
 #define LEAST_THREADS 64       /* of a block, also for shorter rows */
-#define MOST_THREADS 512       /* more have no registers for their sums */
+#define MOST_THREADS 512       /* more threads have too few registers for their sums */
 #define BESIDE_BYTES (4 << 10) /* of shared memory, for the sums of a block's warps */
-#define MULTIPROCESSORS 132    /* the values of stretches are so many blocks, and multiples */
-/* Registers for what a thread would keep of a row, and for its sums over rows, that need no shared memory: llama_rmsnorm's gradient
- * has 24, and its time on an H100 is the same. */
+#define MULTIPROCESSORS 132    /* the values of the decision `stretches` are multiples of this number */
+/* If a thread needs at most so many registers for what it keeps of a row and for its sums over rows, shared memory gains nothing:
+ * llama_rmsnorm's gradient needs 24, and its time on an H100 is the same with and without shared memory. */
 #define FEW_REGISTERS 32
 
-/* Bytes an element of all that a value is read from and that has an element for each place of the rows. */
+/* Bytes for each place of the rows of all tensors from which a value is read; tensors without an element for each place do not count. */
 static double bytes_of(const rkb_graph_t *graph, uint32_t number, double elements, bool *seen) {
    const rkb_node_t *node = &graph->nodes[number];
    double bytes = 0;

@@ -23,7 +23,7 @@
 
 #define BYTES_A_NANOSECOND 3500.0
 #define LAUNCH_NANOSECONDS 1500.0
-#define LONG_ROW 32768.0 /* a row of so many elements does not fit into a block's registers */
+#define LONG_ROW 32768.0 /* a row of this many elements does not fit into a block's registers */
 /* Elements for each multiprocessor: 1.4 and 2.6 were measured for int4 weights,
  * docs/results/2026-11-23-tensor. */
 #define UNPACKED_A_NANOSECOND 2.0
@@ -48,8 +48,8 @@ static bool picks(const rkb_graph_t *graph, uint32_t node) {
    return false;
 }
 
-/* Whether a factor that is computed from inputs (weights that are unpacked) should be stored first: in the
- * bench cases blocks then copy what otherwise each row of blocks computes again. */
+/* Whether a factor that is computed from inputs (unpacked weights) should be stored first.  Otherwise, in the bench
+ * cases, each row of blocks computes the factor again instead of copying it. */
 static bool pays_to_store(const rkb_target_t *target, const rkb_extents_t *e, uint32_t side) {
    double once = 0, again = 0;
    for (uint32_t i = 0; i < e->count; i++) {
@@ -242,8 +242,8 @@ static void suit_strip(rkb_graph_t *graph, const rkb_target_t *target, rkb_sched
    *launch = before;
 }
 
-/* Gives a thread the same place in each part of which a row is joined, where the parts are equal.  They need
- * no guards then, and share loads. */
+/* Where a row is joined from equal parts, gives a thread the same place in each part.  These places need no guards
+ * then, and share loads. */
 static void suit_places(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number) {
    rkb_launch_t *launch = &schedule->launches[number], before = *launch;
    for (int64_t places = 2; places <= 4 && rkb_decision_applies(graph, launch, RKB_PLACES); places++) {
@@ -333,8 +333,8 @@ static void suit_launches(rkb_graph_t *graph, const rkb_target_t *target, bool c
 
 #define SHORT_ELEMENTS (1 << 23) /* elements of the largest tensor, in a task whose launches are short */
 
-/* Lets launches that take microseconds begin before the one in front has ended: then they wait for its end
- * only, and not for their own start too. */
+/* Lets launches that take microseconds begin before the launch in front has ended.  Then they wait only for the
+ * end of that launch, and not also for their own start. */
 static void suit_dependent(const rkb_graph_t *graph, rkb_schedule_t *schedule) {
    for (uint32_t n = 0; n < graph->node_count; n++)
       if (rkb_bench_elements(graph, n) > SHORT_ELEMENTS)
@@ -353,10 +353,10 @@ static void suit_dependent(const rkb_graph_t *graph, rkb_schedule_t *schedule) {
 
 #define FEW_THREADS 64
 #define MANY_ROWS 4096.0
-#define MANY_IN_LINES 67108864.0 /* elements: those of many lines */
+#define MANY_IN_LINES 67108864.0 /* elements: a tensor with so many has many lines */
 
-/* Gives blocks that own one of many rows of a product, or a line, few threads.  Rows of small cases have few elements, for which more threads have nothing to
- * do, and the plainest kernel is for an early verdict. */
+/* Where each block owns a line, or one of many rows of a product, gives it few threads.  Rows of small cases have few elements, so more threads
+ * would have nothing to do; and the plainest kernel should get its verdict early. */
 static void spare_threads(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule) {
    for (uint32_t l = 0; l < schedule->count; l++) {
       rkb_launch_t *launch = &schedule->launches[l];

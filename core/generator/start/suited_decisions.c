@@ -213,15 +213,15 @@ static void suit_cluster(const rkb_graph_t *graph, const rkb_target_t *target, r
          d[RKB_KEEP] = *keep;
    while (d[RKB_SHORTER] < 4 && 2 * d[RKB_SHORTER] <= d[RKB_KEEP] && shortest / a_pack <= (double)(d[RKB_KEEP] / (2 * d[RKB_SHORTER])))
       d[RKB_SHORTER] *= 2;
-   /* Three blocks that keep so much fill a multiprocessor, which with twelve warps in all would wait for
-    * memory. */
+   /* Three blocks that keep this much fill a multiprocessor.  With twelve warps in all, the multiprocessor would
+    * wait for memory. */
    d[RKB_WARPS] = d[RKB_KEEP] == MOST_CLUSTER_PACKS ? 7 : 0;
    /* While a block stores a row it copies the next one, where there are rows for all clusters in turn. */
    d[RKB_PREFETCH] =
       written && d[RKB_KEEP] * d[RKB_VECTOR] > RKB_MOST_KEPT && rows >= 4 * (double)target->multiprocessors;
 }
 
-/* Elements of a row that a thread keeps, at most, beside as many that only later passes read. */
+/* Most elements of a row that a thread keeps, if it also keeps as many that only later passes read. */
 #define MOST_BESIDE 16
 
 /* Marks what a value is read from: inputs, and values that launches store. */
@@ -235,7 +235,7 @@ static void mark_read(const rkb_graph_t *graph, uint32_t number, bool *seen, boo
       mark_read(graph, node->inputs[i], seen, read);
 }
 
-/* Whether what becomes of rows needs so many elements, as a norm's weight has them, that the rows' statistics do not need. */
+/* Whether the results of rows need a tensor that the rows' statistics do not need, and that has so many elements for a row: a norm's weight. */
 static bool reads_later(const rkb_graph_t *graph, const rkb_launch_t *launch, double length) {
    bool seen[RKB_MAX_GRAPH_NODES] = {0}, later_seen[RKB_MAX_GRAPH_NODES] = {0},
         first[RKB_MAX_GRAPH_NODES] = {0}, later[RKB_MAX_GRAPH_NODES] = {0};
@@ -251,7 +251,7 @@ static bool reads_later(const rkb_graph_t *graph, const rkb_launch_t *launch, do
    return false;
 }
 
-/* Packs of a row that are so few that a block makes the next row's loads beside them. */
+/* A row of at most so many packs is short: a block loads the next row during its passes. */
 #define MOST_AHEAD 256
 
 static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target, rkb_launch_t *launch) {
@@ -262,7 +262,7 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
    const double busy = 4 * (double)target->multiprocessors;
    rkb_launch_suit_width(graph, launch);
    const double blocks = launch->mapping == RKB_MAP_COLUMN ? ceil(rows / 32) : rows;
-   bool whole = false; /* rows that are written whole: the launch that adds parts has their statistics alone */
+   bool whole = false; /* whether rows are written whole; if so, no split: the launch that adds parts has only their statistics */
    for (uint32_t r = 0; r < launch->root_count; r++)
       whole |= rkb_bench_elements(graph, launch->roots[r]) > 1.5 * rows;
    if (rkb_decision_applies(graph, launch, RKB_SPLIT) && !whole)
@@ -285,16 +285,16 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
    else
       for (d[RKB_THREADS] = 64; d[RKB_THREADS] < 1024 && (rows < 8 ? most_packs > (double)d[RKB_THREADS] : packs > 2 * (double)d[RKB_THREADS]);)
          d[RKB_THREADS] *= 2;
-   /* Registers for the longest row of the bench cases, where they suffice. */
+   /* Keeps the longest row of the bench cases in registers, where they suffice. */
    const double share = longest / (double)(d[RKB_VECTOR] * (d[RKB_ROWS] > 1 ? 32 : d[RKB_THREADS]));
    for (const int64_t *keep = rkb_decision_values(RKB_KEEP); d[RKB_VECTOR] >= 4 && !d[RKB_SEGMENTS] && *keep >= 0 && *keep * d[RKB_VECTOR] <= RKB_MOST_KEPT; keep++)
       if (*keep && !d[RKB_KEEP] && share <= (double)*keep)
          d[RKB_KEEP] = *keep;
-   /* A block that owns rows one after the other copies those to come while it computes. */
+   /* A block that owns rows one after the other copies the next rows while it computes. */
    if (d[RKB_STRETCHES] && !d[RKB_SEGMENTS] && rkb_row_stages_suit(graph, target, launch, longest, shortest))
       return;
-   /* A short row has few loads in flight.  So the loads of the next row are issued beside them, in registers that twice as many threads
-    * have. */
+   /* A short row has few loads in flight.  So a thread issues the loads of the next row at the same time; twice as many threads have the
+    * registers for both rows. */
    d[RKB_PREFETCH] = d[RKB_STRETCHES] && d[RKB_KEEP] && shortest <= MOST_AHEAD * (double)d[RKB_VECTOR];
    if (d[RKB_PREFETCH] && 2 * d[RKB_KEEP] * d[RKB_VECTOR] > RKB_MOST_KEPT && d[RKB_THREADS] <= 256) {
       d[RKB_THREADS] *= 2;
@@ -303,18 +303,19 @@ static void suit_reduction(const rkb_graph_t *graph, const rkb_target_t *target,
    while (d[RKB_KEEP] && d[RKB_ROWS] == 1 && (!d[RKB_STRETCHES] || d[RKB_PREFETCH]) && d[RKB_THREADS] >= (d[RKB_STRETCHES] ? 256 : 128) * d[RKB_SHORTER] && d[RKB_SHORTER] < 16 &&
           2 * d[RKB_SHORTER] * (int64_t)shortest <= (int64_t)longest)
       d[RKB_SHORTER] *= 2;
-   /* Two rows and the sums take 128 registers of a thread: as many blocks as a multiprocessor has then. */
+   /* Two rows and the sums take 128 registers of a thread.  The launch has as many blocks as the multiprocessors then hold. */
    if (d[RKB_PREFETCH] && d[RKB_STRETCHES] && d[RKB_SHORTER] > 1)
       d[RKB_STRETCHES] = d[RKB_THREADS] < 512 ? 264 : 132;
    suit_cluster(graph, target, launch, rows, longest, shortest);
-   /* Otherwise the block would wait, after the row's sum, for values that later passes alone read.  It takes registers, as many as a row of
-    * the first pass; blocks of 1,024 threads have none for it beside another block. */
+   /* Loads early the values that only later passes read; otherwise the block would wait for them after the row's sum.  They take as many
+    * registers as the row itself.  Blocks of 1,024 threads have too few registers for this where two blocks share a multiprocessor. */
    d[RKB_PREFETCH] |= d[RKB_KEEP] && d[RKB_KEEP] * d[RKB_VECTOR] <= MOST_BESIDE && d[RKB_ROWS] == 1 &&
                       d[RKB_CLUSTER] == 1 && !d[RKB_STRETCHES] && d[RKB_THREADS] < 1024 &&
                       reads_later(graph, launch, length);
-   /* Each pass reads again what is not kept. */
+   /* Values that are not kept are read again in each pass. */
    d[RKB_MOMENTS] = !d[RKB_KEEP] && rkb_decision_applies(graph, launch, RKB_MOMENTS);
-   /* Longer rows are read twice in any case: more blocks than a cluster's read them, if they are few. */
+   /* Rows that are too long for a cluster are read twice in any case.  If there are few of them, each is read by more blocks than
+    * a cluster has. */
    while (d[RKB_CLUSTER] > 1 && rkb_longer_suits(graph, launch, longest, target->shared_bytes) && rows * (double)d[RKB_SPLIT] < busy)
       d[RKB_SPLIT] *= 2;
    if (d[RKB_SPLIT] > 1)
@@ -348,7 +349,7 @@ static void suit_rank(const rkb_graph_t *graph, rkb_launch_t *launch) {
    rkb_launch_suit_width(graph, launch);
 }
 
-/* As many warps as units, or threads where each has a unit. */
+/* As many warps as units; where each thread has a unit, as many threads. */
 static void suit_steps(const rkb_graph_t *graph, rkb_launch_t *launch) {
    const rkb_node_t *layer = &graph->nodes[launch->anchors[0]];
    const bool backward = strcmp(layer->operation, "recurrent_gradient") == 0;
@@ -359,8 +360,8 @@ static void suit_steps(const rkb_graph_t *graph, rkb_launch_t *launch) {
       d[RKB_THREADS] *= 2;
 }
 
-/* Whether neighbours in a row may belong to different parts of it.  Loads then stay behind guards, so a
- * vector's load would become single loads, which neighbouring threads do not make side by side. */
+/* Whether neighbours in a row may belong to different parts of it.  Loads then stay inside guards, so the load of a
+ * vector would become single loads, and those of neighbouring threads would not be side by side in memory. */
 static bool chooses(const rkb_graph_t *graph, uint32_t number, bool *seen) {
    const rkb_node_t *node = &graph->nodes[number];
    const rkb_size_t *sizes = graph->sizes.list;

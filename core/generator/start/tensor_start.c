@@ -143,8 +143,8 @@ static bool give_tile(const rkb_graph_t *graph, const rkb_target_t *target, cons
                       const rkb_warpgroup_tile_t *tile, int64_t split, rkb_launch_t *launch) {
    int64_t *d = launch->decisions;
    const uint32_t kind = graph->nodes[launch->anchors[0]].kind;
-   /* Seven parts of bf16_conv2d's weight gradient gain 8 % in one bench case on an H200 and lose 2 % in another, which is at 0.84 of
-    * PyTorch's speed then. */
+   /* On an H200, seven parts of bf16_conv2d's weight gradient gain 8 % in one bench case and lose 2 % in another case, which then has 0.84
+    * of PyTorch's speed. */
    if (kind == RKB_NODE_CONVOLUTION_WEIGHT && split == 7)
       return false;
    d[RKB_TILE_M] = tile->m;
@@ -192,14 +192,14 @@ static double estimate_of(const rkb_target_t *target, const rkb_extents_t *e, ui
    return estimate_in(target, e, number, d, target->warpgroup[d[RKB_TENSOR]] * rkb_warpgroup_share(d));
 }
 
-/* Whether a case has a whole tile.  Fewer rows or columns leave products with less to do than with what they read, so that a smaller tile gains
- * less than the estimate says: in the gradients of attention with heads of 64 nothing (docs/results/2026-11-26-table). */
+/* Whether a case fills a whole tile.  With fewer rows or columns the product spends more time reading than multiplying, so a smaller tile gains
+ * less than the estimate says: nothing in the gradients of attention with heads of 64 (docs/results/2026-11-26-table). */
 static bool fills_tile(const rkb_launch_t *launch, const rkb_extent_t *e) {
    return e->m >= (double)launch->decisions[RKB_TILE_M] && e->n >= (double)launch->decisions[RKB_TILE_N];
 }
 
-/* The geometric mean of the estimate over the bench cases, each with the tile that it takes.  gain: of the cases that fill the only tile of
- * `single`, what the one that gains most takes, as a share of what it takes with that tile. */
+/* The geometric mean of the estimate over the bench cases, each with the tile that it takes.  gain: for each case that fills the only tile of
+ * `single`, its time divided by its time with that tile; the least of these quotients. */
 static double estimate_with(const rkb_target_t *target, const rkb_extents_t *e, const rkb_launch_t *single,
                             const rkb_launch_t *launch, const rkb_launch_t *other, double *gain) {
    double sum = 0;
@@ -214,13 +214,13 @@ static double estimate_with(const rkb_target_t *target, const rkb_extents_t *e, 
    return exp(sum / e->count);
 }
 
-/* A second tile must make all cases faster by this factor, or one of them, because it is another kernel to build.  Of one case the mean says
- * little: the more cases have the first tile, the less it shows. */
+/* A second tile is another kernel to build.  So it must shorten the mean over all cases, or the time of one case, to this share.  The mean
+ * shows little of one case's gain: the more cases take the first tile, the less. */
 #define OTHER_GAIN 0.932
 #define FIRST_GAIN 0.97 /* another first tile must be faster by this factor */
 
-/* Gives a launch the second tile that suits it best, if the cases then take less than `least`, which is
- * updated.  single: the launch with one tile.  False: no second tile does, and the launch is left as it was. */
+/* Gives a launch the second tile that suits it best, if the cases then take less than `least`, and updates `least`.
+ * single: the launch with one tile.  False: no second tile makes them take less, and the launch is unchanged. */
 static bool give_other(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *e,
                        const rkb_launch_t *single, double *least, rkb_launch_t *launch) {
    const rkb_launch_t first = *launch;
@@ -255,8 +255,8 @@ bool rkb_tensor_suit_other(const rkb_graph_t *graph, const rkb_target_t *target,
    const double alone = rkb_tensor_estimate(target, e, launch->decisions);
    double least = FIRST_GAIN * alone;
    bool found = give_other(graph, target, e, &single, &least, launch);
-   /* The tile that suits all cases on average may be the best for none of them, once the cases that it suits
-    * least have another tile. */
+   /* The first tile suits all cases on average.  Once the cases that it suits least have another tile, a different
+    * first tile may suit the other cases better. */
    for (const rkb_warpgroup_tile_t *tile = rkb_warpgroup_tiles(); tile->m; tile++)
       for (const int64_t *split = rkb_decision_values(RKB_SPLIT); *split > 0; split++) {
          rkb_launch_t tried = single;
