@@ -86,8 +86,8 @@ static bool add(const rkb_graph_t *graph, rkb_condition_t wanted,
    return true;
 }
 
-/* Whether the cases that satisfy the conditions have all values of a size that any drawn case has.  Then
- * expressions of the size that are equal in those cases are equal. */
+/* Whether a size has, in the cases that satisfy the conditions, all values that it has in any drawn case.  Then
+ * expressions of the size that are equal in those cases are equal in all cases. */
 static bool is_covered(rkb_writer_t *writer, uint32_t size) {
    const rkb_index_t *index = rkb_index_size(&writer->indices, size);
    for (uint32_t p = 0; p < RKB_PROBES; p++) {
@@ -129,7 +129,7 @@ bool rkb_convolution_conditions(rkb_graph_t *graph, rkb_arena_t *arena, const rk
    *count = 0;
    const int64_t stride = rkb_convolution_stride(graph, node);
    const bool of_weight = node->kind == RKB_NODE_CONVOLUTION_WEIGHT;
-   /* Channels must come in whole fragments: with fewer, sums would be cut more often than docs/numerics.md
+   /* Channels must fill whole fragments.  With fewer channels, sums would be cut more often than docs/numerics.md
     * allows. */
    bool good =
       of_weight

@@ -194,7 +194,7 @@ static const char *offset_of(rkb_writer_t *writer, const rkb_convolution_t *tile
    return sum;
 }
 
-/* The distance of a warp's i-th 16 pixels from its first pixels, where a row's pixels are so far apart. */
+/* The distance from a warp's first 16 pixels to its i-th 16 pixels, if neighbouring pixels of a row are so far apart. */
 static const char *square_of(rkb_writer_t *writer, const rkb_convolution_extent_t *e) {
    const long long beside = (long long)(e->row / RKB_CONVOLUTION_WARP_PIXELS),
                    apart = (long long)rkb_convolution_apart(e), width = (long long)e->width * apart,
@@ -242,8 +242,8 @@ static void write_products(rkb_writer_t *writer, const rkb_convolution_t *tile) 
    rkb_write_close(writer);
 }
 
-/* Writes the sums of a tile.  The products of a tap's last step are in flight while the next tap's weights
- * are waited for. */
+/* Writes the sums of a tile.  While warps wait for the next tap's weights, the products of the last tap's last
+ * step are in flight. */
 static void write_multiply(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    const rkb_convolution_extent_t *e = &tile->extent;
    rkb_indices_t *indices = &writer->indices;

@@ -216,8 +216,8 @@ static void write_meeting(rkb_writer_t *writer, const char *why) {
    rkb_write(writer, "meeting ^= 1;");
 }
 
-/* Stores the sums through the stages in shared memory, the taps of some channels at a time.  A lane's own
- * sums lie a window apart in memory; stored directly, they would write each sector in nine pieces. */
+/* Stores the sums through the stages in shared memory, the taps of some channels at a time.  The places of a
+ * lane's own sums are a window apart in memory: stored directly, the sums would write each sector in nine pieces. */
 static void write_sums(rkb_writer_t *writer, const rkb_convolution_t *tile) {
    const rkb_convolution_extent_t *e = &tile->extent;
    const rkb_product_dims_t *rows = &tile->product.row, *columns = &tile->product.column;

@@ -176,7 +176,7 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
    if (decision == RKB_PLACES && (launch->anchor_count || !rkb_launch_joins(graph, launch)))
       return false;
    const bool of_warpgroups = decision == RKB_GROUPS || decision == RKB_PERSISTENT,
-              /* Where there are warpgroups, only the launches for other strides have warps' tiles. */
+              /* In launches of warpgroups, only the kernels for other strides have tiles of warps. */
       of_warps = decision == RKB_WARP_M || decision == RKB_WARP_N;
    if (launch->mapping == RKB_MAP_ONLINE_TENSOR && (of_warps || decision == RKB_KEEP) && launch->decisions[RKB_COPY] == RKB_COPY_TENSOR)
       return false;
@@ -221,7 +221,7 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
    const uint32_t variance = launch->mapping == RKB_MAP_ROW ? rkb_launch_moments(graph, launch, &mean) : launch->anchor_count;
    if (decision == RKB_MOMENTS && variance == launch->anchor_count)
       return false;
-   /* A split row hands its parts on and has no later passes. */
+   /* A launch of split rows stores parts for a second launch, and has no later passes. */
    for (uint32_t i = 1; i < launch->anchor_count && launch->mapping == RKB_MAP_ROW && decision == RKB_SPLIT; i++)
       for (uint32_t j = 0; j < i; j++)
          if (rkb_reduction_needs(graph, launch->anchors[i], launch->anchors[j]) && !(launch->decisions[RKB_MOMENTS] && i == variance && j == mean))
@@ -250,8 +250,9 @@ rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mappin
  * has 1 GiB for all buffers of a plan. */
 #define MOST_PARTS (128 << 20)
 
-/* Threads of all parts of a row for each of its elements in the bench cases.  With more, most have nothing to add there, and in small shapes all
- * but a few: the checking machine would need its budget for them.  So few threads are cheap anywhere. */
+/* Most threads of all parts of a row, for each element that the row has in the bench cases.  With more threads, most have nothing to add in
+ * the bench cases, and nearly all have nothing in small shapes, where they would use up the checking machine's budget.  Up to this number,
+ * threads are cheap in every shape. */
 #define MOST_OF_PARTS 4
 #define LEAST_OF_PARTS 4096
 
@@ -384,7 +385,7 @@ bool rkb_schedule_put_beside(const rkb_graph_t *graph, rkb_schedule_t *schedule,
    rkb_launch_t moved = schedule->launches[number];
    if (into >= number || !rkb_decision_applies(graph, &moved, RKB_BESIDE) || !rkb_decision_applies(graph, &schedule->launches[into], RKB_BESIDE))
       return false;
-   /* The other launches of its kernel keep a kernel without it. */
+   /* The other launches that shared its kernel still share one without it. */
    if (number + 1 < schedule->count && !moved.decisions[RKB_BESIDE])
       schedule->launches[number + 1].decisions[RKB_BESIDE] = 0;
    memmove(&schedule->launches[into + 2], &schedule->launches[into + 1], (number - into - 1) * sizeof moved);

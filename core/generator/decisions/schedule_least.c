@@ -84,7 +84,7 @@ static void look_at_operands(launch_work_t *work, uint32_t number) {
       look_at(work, node->inputs[i]);
 }
 
-/* Whether all products count: a mask or a slice may make some of them needless. */
+/* Whether all products count: a mask or a slice may make some of them unnecessary. */
 static bool all_products_count(const rkb_graph_t *graph) {
    for (uint32_t n = 0; n < graph->node_count; n++)
       if (graph->nodes[n].kind != RKB_NODE_INPUT && graph->nodes[n].kind != RKB_NODE_POOL && !needs_all(&graph->nodes[n]))

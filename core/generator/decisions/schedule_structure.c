@@ -35,8 +35,8 @@ static uint64_t hash_names(const rkb_yaml_t *map, const char *key) {
    return rkb_hash64(&sum, sizeof sum, 3);
 }
 
-/* Hashes such decisions: words as they are, numbers only by whether they are larger than the least (one part,
- * one stage, nothing kept). */
+/* Hashes the decisions that say how something is done.  A word counts as it is; a number counts only by whether it
+ * is larger than the least value (one part, one stage, nothing kept). */
 static uint64_t hash_staging(const rkb_yaml_t *map, uint64_t seed) {
    for (uint32_t i = 0; i < sizeof staging / sizeof staging[0]; i++) {
       const char *text = scalar(map, rkb_decision_name(staging[i]));

@@ -30,8 +30,8 @@ void rkb_window_place(rkb_writer_t *writer, const rkb_windows_t *windows, uint32
    at[1 + windows->dims] = plus(writer, times(writer, windows->at[1 + windows->dims], windows->side), along);
 }
 
-/* Opens a block for places that exist.  A window's first place always does, and so do all places where no
- * window is cut.  False: no block was needed. */
+/* Opens a block for places that exist.  A window's first place always exists; where no window is cut, all places
+ * exist.  False: no block was needed. */
 static bool open_inside(rkb_writer_t *writer, const rkb_windows_t *windows, uint32_t outer,
                         const rkb_index_t *const *at, bool last) {
    const rkb_node_t *under = &writer->graph->nodes[windows->under];

@@ -1,8 +1,7 @@
 /* Kernels of scattered sums, and of scatters that overwrite, which keep the last element instead of a sum.
- * The indices alone say which elements go to a place.  So a first kernel links
- * the elements of each place in their order, and a second kernel adds them along the links.  Each sum has one
- * owner and one order, so its bits repeat, and no place looks at elements of other places.  One thread writes
- * them.
+ * The indices alone say which elements go to a place.  So a first kernel links the elements of each place in
+ * their order, and a second kernel adds them along the links.  Each sum has one owner and one order, so each run
+ * gives the same bits.  No place looks at elements of other places.  One thread writes them.
  *
  * The links are two buffers.  `first` has for each place the number of its first element plus 1, or 0 for
  * none; `next` has for each element the element that follows it. */
@@ -13,7 +12,7 @@ typedef struct links {
    const rkb_node_t *node, *picks;
    uint32_t number, dim;
    bool varies[RKB_MAX_RANK];       /* whether the picks differ along a dim */
-   /* Shapes: of places, of elements, and of the dims that are neither; 1 where nothing varies. */
+   /* Shapes: of places, of elements, and of the dims that belong to neither; 1 where nothing varies. */
    uint32_t first[RKB_MAX_RANK], next[RKB_MAX_RANK], others[RKB_MAX_RANK];
    const char *first_name, *next_name;
 } links_t;

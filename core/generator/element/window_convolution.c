@@ -73,7 +73,7 @@ static void write_pixels(rkb_writer_t *writer, const rkb_windows_t *windows, con
                                     rkb_index_constant(indices, pixels->padding[d]));
       const char *text = rkb_writer_index(writer, at[2 + d]),
                  *size = rkb_writer_uniform(writer, rkb_index_size(indices, pixels->x->shape[2 + d]));
-      /* Windows that a pool leaves out at the end reach past the border, even without padding. */
+      /* The last windows may reach past the border, even without padding. */
       if (pixels->padding[d] || windows->gradient || rkb_window_rounds_up(writer->graph, windows->pool))
          guard = rkb_arena_format(writer->arena, "%s%s%s%s%s < %s", guard ? guard : "", guard ? " && " : "",
                                   pixels->padding[d] ? rkb_arena_format(writer->arena, "%s >= 0", text) : "",

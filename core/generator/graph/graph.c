@@ -124,11 +124,11 @@ static uint32_t read_node(rkb_graph_reader_t *reader, uint32_t number) {
          if (r == 0)
             return rkb_graph_fail(reader, "no expression was found for a number of %s (%.9g in one case)",
                                   operation, at[0]);
-         continue; /* the second number is how far a kernel's may differ from the first */
+         continue; /* the second number says how far a kernel's result may differ from the first number */
       }
       node.real_count = r + 1;
    }
-   /* One element along the dim: each place can tell by itself whether the element goes there. */
+   /* There is one element along the dim, so each place can find out by itself whether the element goes there. */
    if (node.kind == RKB_NODE_SCATTER &&
        rkb_graph_is_one(
           reader->graph,

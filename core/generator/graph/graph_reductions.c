@@ -32,9 +32,9 @@ static bool is_factor_of_sum(const rkb_graph_t *graph, uint32_t value, uint32_t 
    return same;
 }
 
-/* A factor that all terms of a sum share can be taken out of the sum, which then need not wait for it.  The
- * result is rounded differently.  So this is done only where results are rounded to 11 bits or fewer, and not
- * where the task's graph names the products. */
+/* A factor that all terms of a sum share can be taken out of the sum; the sum then need not wait for the factor.
+ * The result is rounded differently.  So this is done only where results are rounded to 11 bits or fewer, and
+ * not where the task's graph names the products. */
 static uint32_t sum_of(rkb_graph_reader_t *reader, const char *name, uint32_t x, uint64_t mask) {
    const rkb_graph_t *graph = reader->graph;
    const rkb_node_t *term = &graph->nodes[x];
@@ -127,8 +127,8 @@ static uint64_t dim_mask(rkb_graph_reader_t *reader, uint32_t number) {
    return UINT64_C(1) << dim;
 }
 
-/* Where a sum runs over places to which one element goes: that element.  RKB_NO_NODE if the value has no such
- * places. */
+/* If a sum runs over places of which only one receives an element: that element.  RKB_NO_NODE: the value has no
+ * such places. */
 static uint32_t only_term(const rkb_graph_t *graph, uint32_t x, uint64_t mask) {
    const rkb_node_t *put = &graph->nodes[x];
    if (put->kind != RKB_NODE_PUT || put->input_count != 2 ||

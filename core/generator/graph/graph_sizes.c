@@ -42,8 +42,8 @@ static void see(seen_t *seen, int64_t value) {
       seen->values[seen->count++] = value;
 }
 
-/* Refuses a task whose structure holds for one size of a dim alone: the steps of a short recurrent layer are operations each.  Of two
- * sizes one may be the 1 of a stretched dim. */
+/* Refuses a task whose structure holds for one size of a dim alone, as where each step of a short recurrent layer is an operation of its
+ * own.  Two sizes are not enough: one of them may be the 1 of a stretched dim. */
 static int check_structure(const rkb_sizes_t *sizes, const rkb_task_t *task, const seen_t *seen,
                            rkb_error_t *err) {
    const rkb_case_t *first = &sizes->probes[0]->view;
@@ -67,8 +67,8 @@ static void free_probes(rkb_sizes_t *sizes, uint32_t count) {
    memset(sizes->probes, 0, sizeof sizes->probes);
 }
 
-/* Draws probes whose programs have one structure.  Where a size is 1 that is more elsewhere (a stretched
- * dim), a program has fewer sums, so the structure with the most nodes is taken. */
+/* Draws probes whose programs have one structure.  If a dim is 1 in one probe and more in others (a stretched
+ * dim), that probe's program has fewer sums.  So the structure with the most nodes is taken. */
 static int draw_probes(rkb_sizes_t *sizes, const rkb_task_t *task, rkb_error_t *err) {
    rkb_random_t stream = rkb_random_stream(PROBE_SEED, "probes", 0, 0);
    rkb_bound_t *common = NULL;
@@ -308,8 +308,8 @@ static const char *search(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES], uint
    return NULL;
 }
 
-/* A product of many words of the vocabulary, of which at most one has a constant.  A word that divides the
- * values in all cases is nearly always a factor, so few ways are followed. */
+/* Finds a product of many words of the vocabulary; at most one word has a constant.  A word that divides the
+ * values in all cases is nearly always a factor, so the search follows few branches. */
 static const char *search_product(rkb_sizes_t *sizes, const int64_t at[RKB_PROBES], uint32_t first, uint32_t words, int depth) {
    int64_t rest[RKB_PROBES];
    const uint32_t found = known(sizes, at);

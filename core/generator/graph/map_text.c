@@ -73,7 +73,7 @@ static const struct {
    {"pow", "powf($a, $0)"},
 };
 
-/* Cheaper texts, for results that are rounded to 11 bits or fewer: after that rounding they are as good. */
+/* Cheaper texts for results that are rounded to 11 bits or fewer: after the rounding these results are as exact. */
 static const struct {
    const char *name, *text;
 } narrow_maps[] = {

@@ -1,4 +1,4 @@
-/* Finds the values that a value of a graph needs directly or through light nodes alone, that is without storing anything.  Pure
+/* Finds the values that a value of a graph needs directly or through light nodes alone.  Light nodes need not be stored.  Pure
  * functions. */
 #include "generator/graph/needed_values.h"
 

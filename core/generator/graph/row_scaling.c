@@ -37,8 +37,8 @@ bool rkb_reads(const rkb_graph_t *graph, uint32_t value, uint32_t on) {
    return depends(graph, value, on, seen);
 }
 
-/* The power of exp(-largest), or of 1 / of, by which a value scales: 1 for exp(x - largest), -1 for a
- * quotient by a sum.  RKB_NO_DEGREE: it scales with no power. */
+/* A value scales by a power of a factor of its row: of exp(-largest) if `of` is the largest, else of the sum `of`.
+ * Returns the exponent: 1 for exp(x - largest), -1 for a quotient by a sum.  RKB_NO_DEGREE: it scales by no power. */
 int rkb_row_scaling_of(const rkb_graph_t *graph, uint32_t number, uint32_t of) {
    const rkb_node_t *node = &graph->nodes[number];
    int degrees[RKB_MAX_OPERANDS] = {0};
@@ -66,7 +66,7 @@ int rkb_row_scaling_of(const rkb_graph_t *graph, uint32_t number, uint32_t of) {
       return degrees[0] - degrees[1];
    if (rkb_is_operation(node, "add") || rkb_is_operation(node, "sub"))
       return degrees[0] == degrees[1] ? degrees[0] : RKB_NO_DEGREE;
-   /* A number that is rounded here, and scaled afterwards, is another one. */
+   /* Rounding before scaling gives another number than rounding after it. */
    if (rkb_is_operation(node, "convert") && rkb_dtype_holds(node->dtype, graph->nodes[node->inputs[0]].dtype))
       return degrees[0];
    static const char *const linear[] = {"copy", "neg", "mul_scalar", "div_scalar", "divide_by_count"};
@@ -79,7 +79,7 @@ int rkb_row_scaling_of(const rkb_graph_t *graph, uint32_t number, uint32_t of) {
    return RKB_NO_DEGREE;
 }
 
-/* turned: dims, a bit each, that were turned on the way to the node.  Values of another rank have other dims. */
+/* turned: dims, a bit each, that were flipped on the way to the node.  Values of another rank have other dims. */
 static bool vanishes(const rkb_graph_t *graph, uint32_t number, uint32_t hidden, uint64_t turned, uint32_t rank) {
    const rkb_node_t *node = &graph->nodes[number];
    if (!rkb_node_is_light(node) || !node->input_count || (turned && node->rank != rank))

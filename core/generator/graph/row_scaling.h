@@ -12,8 +12,8 @@ bool rkb_is_operation(const rkb_node_t *node, const char *operation);
 bool rkb_is_power(const rkb_graph_t *graph, uint32_t number, uint32_t from, uint32_t largest);
 /* Whether a value depends on a node through light nodes alone. */
 bool rkb_reads(const rkb_graph_t *graph, uint32_t value, uint32_t on);
-/* A value scales by a power of exp(-largest), or of 1 / of: returns the exponent of this power.  It is 1 for
- * exp(x - largest), and -1 for a quotient by a sum.  RKB_NO_DEGREE: the value scales by no power. */
+/* A value scales by a power of a factor of its row: of exp(-largest) if `of` is the largest, else of the sum `of`.
+ * Returns the exponent: 1 for exp(x - largest), -1 for a quotient by a sum.  RKB_NO_DEGREE: it scales by no power. */
 int rkb_row_scaling_of(const rkb_graph_t *graph, uint32_t number, uint32_t of);
 /* Whether a value is 0 wherever the other one is -infinity. */
 bool rkb_vanishes(const rkb_graph_t *graph, uint32_t number, uint32_t hidden);

@@ -1,8 +1,9 @@
 /* Reads scattered sums of products of a row and a column into a graph: the gradient of the matrices that rows pick.  One thread while the
  * graph is read.
  *
- * sum over m with pick[m] = e of left[m, n] * right[m, k] is a product of matrices for each e, whose terms are the rows.  Its left factor
- * is zero at the rows that pick another matrix.  All products of a row and a column would be as many matrices as rows. */
+ * The sum over m with pick[m] = e of left[m, n] * right[m, k] is, for each e, a product of matrices whose terms are the rows.  Its left
+ * factor is zero at the rows that pick another matrix.  To compute each product of a row and a column by itself would make as many matrices
+ * as there are rows. */
 #include "generator/graph/graph_reader.h"
 
 #include "generator/graph/picked_rows.h"

@@ -6,7 +6,7 @@
 typedef struct layer {
    rkb_writer_t *writer;
    const rkb_node_t *node;
-   uint32_t number, kind, states, gates, parts; /* parts: of a row of the gradient that belong to gates */
+   uint32_t number, kind, states, gates, parts; /* parts: how many parts of a row of the gradient belong to gates */
    bool biased, backward;
    uint32_t grad, given, from_input, from_state, first[2], weights, bias_input, bias_hidden; /* nodes */
    const rkb_index_t *hidden, *step, *sequence;
@@ -86,7 +86,8 @@ static void write_own(const layer_t *layer, uint32_t part, const rkb_index_t *pl
                    value);
 }
 
-/* Writes the state before the step: h (which 0) or c of a unit.  given: where the states of the steps are read, or the own output. */
+/* Writes the state of a unit before the step: h (which 0) or c.  given: the node from which the states of the steps are read, or the own
+ * output. */
 static const char *write_before(const layer_t *layer, uint32_t which, const rkb_index_t *unit,
                                 const char *wanted) {
    rkb_writer_t *writer = layer->writer;
@@ -107,8 +108,8 @@ static const char *write_before(const layer_t *layer, uint32_t which, const rkb_
    return name;
 }
 
-/* The sums that the gates of a unit read.  own: by gate, the products with the state before.  sums: of a GRU's new state, first the part of
- * the input, then that of the state. */
+/* The sums that the gates of a unit read.  own: by gate, the products with the state before the step.  sums: for a GRU's new state, first the
+ * part of the input, then that of the state. */
 static void write_sums(const layer_t *layer, const rkb_index_t *unit, const char *const *own,
                        const char **sums) {
    rkb_writer_t *writer = layer->writer;

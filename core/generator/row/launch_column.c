@@ -3,8 +3,8 @@
 #include "generator/graph/needed_values.h"
 #include "generator/row/rows.h"
 
-/* Divides the roots.  Roots with an element at each place of the columns that need none of the columns' sums
- * are written while the columns are added up; the others at the end. */
+/* Divides the roots into two groups.  Some roots have an element at each place of the columns and need none of the
+ * columns' sums: these are written while the columns are added up.  The others are written at the end. */
 static void part_roots(const rkb_writer_t *writer, const rkb_launch_t *launch, rkb_launch_t *places, rkb_launch_t *columns) {
    const rkb_graph_t *graph = writer->graph;
    const rkb_node_t *term = &graph->nodes[graph->nodes[launch->anchors[0]].inputs[0]];

@@ -9,7 +9,7 @@
 #include "generator/row/sums_over_rows.h"
 
 #define ROWS_IN_TURN                                                                                         \
-   4 /* rows that a cluster owns one after the other; clusters that run at once differ between devices, so they are more */
+   4 /* rows that a cluster owns one after the other; how many clusters run at once differs between devices, so there are more clusters than that */
 
 /* Whether a value needs another that no memory holds, through light nodes. */
 static bool needs(const rkb_writer_t *writer, uint32_t node, uint32_t other, bool *seen) {
@@ -61,7 +61,7 @@ static void begin_moments(rkb_writer_t *writer, rkb_rows_t *rows) {
    rows->terms = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_terms", name));
 }
 
-/* The two sums, of what all threads of the row have. */
+/* Joins both numbers over all threads of the row. */
 static void end_moments(rkb_writer_t *writer, rkb_rows_t *rows, int64_t sharing, const char **names) {
    const char *const *have = rows->moments;
    rkb_write(writer, "row_moments<%lld>(%s, %s, %s);", (long long)sharing, have[0], have[1], have[2]);
@@ -73,7 +73,7 @@ static void end_moments(rkb_writer_t *writer, rkb_rows_t *rows, int64_t sharing,
    rows->terms = NULL;
 }
 
-/* What all threads of the row have, of what each has. */
+/* Joins the values of all threads of the row. */
 static void write_reduction(rkb_writer_t *writer, const rkb_rows_t *rows, const rkb_node_t *anchor, const char *name, int64_t sharing) {
    const char *word = rkb_reduction_word(anchor);
    rkb_write(writer, "%s = row_%s<%lld>(%s);", name, word, (long long)sharing, name);
@@ -90,7 +90,7 @@ static bool is_sum(const rkb_writer_t *writer, const rkb_rows_t *rows, const uin
           strcmp(rkb_reduction_word(&writer->graph->nodes[launch->anchors[a]]), "sum") == 0;
 }
 
-/* What all threads of the row have, of what each has, of all anchors of a pass; two sums at a time. */
+/* Joins the values of all threads of the row, for all anchors of a pass; two sums at a time. */
 static void write_reductions(rkb_writer_t *writer, const rkb_rows_t *rows, const uint32_t *levels,
                              uint32_t level, const char **names, int64_t sharing) {
    const rkb_launch_t *launch = rows->launch;
@@ -111,7 +111,7 @@ static void write_reductions(rkb_writer_t *writer, const rkb_rows_t *rows, const
       write_reduction(writer, rows, &writer->graph->nodes[launch->anchors[first]], names[first], sharing);
 }
 
-/* Adds a term to an anchor; of pairs that are loaded together, the larger elements. */
+/* Adds a term to an anchor; where pairs are loaded together, the larger element of each. */
 static void add_term(rkb_writer_t *writer, const rkb_rows_t *rows, uint32_t a, const char *name,
                      const char *pairs, const rkb_index_t *place) {
    const rkb_node_t *anchor = &writer->graph->nodes[rows->launch->anchors[a]];
@@ -244,7 +244,8 @@ static bool rows_are_written(rkb_writer_t *writer, const rkb_rows_t *rows) {
    return false;
 }
 
-/* Loads what a row's results need of memory that has one element for each row.  After its passes the blocks of a cluster would wait for it. */
+/* Loads, before the passes, what a row's results need from tensors with one element for each row: after the passes the blocks of a cluster
+ * would wait for these loads. */
 static void load_numbers(rkb_writer_t *writer, const rkb_rows_t *rows) {
    const rkb_graph_t *graph = writer->graph;
    const rkb_launch_t *launch = rows->launch;
@@ -265,7 +266,7 @@ static void load_numbers(rkb_writer_t *writer, const rkb_rows_t *rows) {
       rkb_rows_load_put(writer, rows, put);
 }
 
-/* Writes all passes on trial, to see what of a row a thread keeps.  turns: in shared memory, where rows follow each other. */
+/* Writes all passes on trial, to see which loads of a row a thread keeps.  turns: it keeps them in shared memory, and rows follow each other. */
 static void plan_ahead(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *levels, uint32_t last,
                        bool turns) {
    const char *names[RKB_MAX_LAUNCH_NODES] = {0};
@@ -386,10 +387,10 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
       .blocks = rows.stages || rows.in_turn ? rkb_rows_staged_blocks(d[RKB_THREADS], writer->keep_bytes)
                 : stretches && ahead
                    ? (d[RKB_THREADS] < 512 ? 512 / d[RKB_THREADS]
-                                           : 1) /* 128 registers a thread: for two rows, and for the sums */
+                                           : 1) /* leaves each thread 128 registers: for two rows, and for the sums */
                 : stretches && rows.keep && 2 * d[RKB_THREADS] <= 1024
-                   ? 2                     /* one loads while the other adds */
-                : cluster && rows.keep ? 3 /* one loads, one computes, one stores */
+                   ? 2                     /* one block loads while the other adds */
+                : cluster && rows.keep ? 3 /* one block loads, one computes, one stores */
                                        : 0,
       .when = rows.keep
                  ? rkb_arena_format(writer->arena, "%s <= %lld", rkb_index_manifest(indices, rows.length),

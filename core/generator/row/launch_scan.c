@@ -1,6 +1,7 @@
 /* Kernels of running sums and products along one dim, whose work grows with the number of elements and not
- * with its square.  A block owns a line of neighbours and goes through it in pieces.  Where lines lie across
- * in memory, a thread owns one, beside its neighbours' lines.  One thread writes them. */
+ * with its square.  A block owns a line of neighbours and goes through it in pieces.  Where the elements of a
+ * line are not neighbours in memory, a thread owns a line, and neighbouring threads own neighbouring lines.  One
+ * thread writes them. */
 #include <string.h>
 #include "generator/text/launch_text.h"
 

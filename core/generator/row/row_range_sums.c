@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define MOST_STAGED 528 /* stretches, the most that a launch may have: four blocks a multiprocessor */
+#define MOST_STAGED 528 /* the most stretches that a launch may have: four blocks a multiprocessor */
 
 bool rkb_rows_are_staged(const rkb_launch_t *launch) {
    const int64_t *d = launch->decisions;

@@ -6,9 +6,9 @@
 #include "generator/row/sums_over_rows.h"
 
 #define MULTIPROCESSOR_BYTES (228 << 10) /* of shared memory, on sm_90 */
-#define BLOCK_BYTES (2 << 10) /* of it that a block needs besides: for its sums, and what the system takes */
+#define BLOCK_BYTES (2 << 10) /* the part of it that a block needs for its sums and that the system takes */
 #define STAGED_THREADS                                                                                       \
-   1024 /* of a multiprocessor, so that each has 64 registers: what it keeps lies in shared memory */
+   1024 /* of a multiprocessor, so that each has 64 registers, which suffice because it keeps its rows in shared memory */
 
 /* Whether `cp.async` can bring what differs from row to row. */
 static bool can_stage(const rkb_rows_t *rows) {
@@ -104,7 +104,7 @@ static void write_first_copies(rkb_writer_t *writer, const rkb_rows_t *rows) {
    rkb_write(writer, "int stage = 0;");
 }
 
-/* The stage that the row before has left is filled again; the present row's has come. */
+/* Fills again the stage that the previous row has left; the copies of the present row have come. */
 static void write_next_copies(rkb_writer_t *writer, const rkb_rows_t *rows) {
    int64_t first = 0;
    rkb_write(writer, "const int left = stage == 0 ? %lld : stage - 1;", (long long)rows->stages - 1);

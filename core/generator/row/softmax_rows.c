@@ -1,7 +1,7 @@
 /* The text of a softmax's statistics and of the element that is put into its gradient: see softmax_rows.h.  One thread writes it.
  *
- * Threads that have found the largest element of a row wait for each other before they add powers below it.  With powers below an own
- * largest element no thread waits between the two passes, and the cluster exchanges both numbers at once. */
+ * If all powers were taken below the row's largest element, threads would wait for each other until it is known.  Instead each thread takes
+ * powers below the largest of its own elements.  So no thread waits between the two passes, and the cluster exchanges both numbers at once. */
 #include "generator/row/softmax_rows.h"
 
 #include <string.h>

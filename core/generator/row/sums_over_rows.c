@@ -76,7 +76,7 @@ void rkb_rows_close_segment(rkb_writer_t *writer, rkb_rows_t *rows, const uint32
    rkb_write_close(writer);
 }
 
-/* What a block has of a sum over its stretch of rows, at the place at hand: in a register, or where its part lies. */
+/* A block's sum over its stretch of rows at the current place: the text of a register, or of its place in memory. */
 static const char *stretch_sum(rkb_writer_t *writer, const rkb_rows_t *rows, uint32_t anchor,
                                const rkb_index_t *place) {
    const char *parts = rkb_parts_name(writer, rows->launch->anchors[anchor]);

@@ -20,9 +20,9 @@
 #define WORST 1.4       /* in logarithms: times past four times the best count as equally bad */
 /* Requests in flight do not know of each other, so they take turns to look at four parts of the schedules. */
 #define GROUPS 4u
-/* So many requests take the most promising of their part, the next so many the second, and so on. */
+/* The first GROUPED requests take the most promising schedule of their part, the next GROUPED the second, and so on. */
 #define GROUPED 16u
-#define CURIOSITY 1.5 /* deviations that count in a schedule's favour, at most */
+#define CURIOSITY 1.5 /* the most standard deviations that count in a schedule's favour */
 
 typedef struct promising {
    rkb_schedule_t schedule;
@@ -42,7 +42,7 @@ typedef struct acquisition {
    double weights[ELITES + 1][RKB_MAX_SCHEDULE_LAUNCHES];
    uint32_t base_count;
    double best, curiosity;
-   promising_t *places, *kept[KEPT]; /* kept: by ascending score; each is in a place of its own */
+   promising_t *places, *kept[KEPT]; /* kept: pointers to places, in order of ascending score */
    uint32_t kept_count;
 } acquisition_t;
 

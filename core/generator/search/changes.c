@@ -233,7 +233,7 @@ static bool join_windows(const rkb_graph_t *graph, rkb_schedule_t *schedule, uin
    return true;
 }
 
-/* Rows that take over sums over rows, of each place or of pieces, need a second launch for these. */
+/* If a launch of rows takes over sums over rows, of each place or of pieces, these sums need a second launch. */
 static void settle_sums(const rkb_graph_t *graph, rkb_launch_t *launch) {
    int64_t *d = launch->decisions;
    const bool pieces = rkb_launch_has_segment_sums(graph, launch), places = rkb_launch_has_stretch_sums(graph, launch);
@@ -288,7 +288,7 @@ static bool change_beside(const rkb_graph_t *graph, rkb_random_t *stream, rkb_sc
 
 bool rkb_launch_is_possible(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch) {
    return !rkb_launch_refused(graph, launch, target->shared_bytes) && !rkb_launch_has_long_blocks(graph, launch) &&
-          (launch->decisions[RKB_CLUSTER] == 1 || target->warpgroup[RKB_TENSOR_PATH_BF16] > 0) && /* one generation brought both */
+          (launch->decisions[RKB_CLUSTER] == 1 || target->warpgroup[RKB_TENSOR_PATH_BF16] > 0) && /* clusters and these products of warpgroups came with the same generation of devices */
           ((launch->mapping != RKB_MAP_TENSOR && launch->mapping != RKB_MAP_ONLINE_TENSOR) || rkb_tensor_has(target, launch));
 }
 
@@ -413,6 +413,6 @@ bool rkb_schedule_cross(rkb_graph_t *graph, const rkb_target_t *target, rkb_rand
          *mine = *other;
          say(note, note_size, "%s%s", taken++ ? ", " : "launches of the second parent: ", label(graph, mine));
       }
-   /* taking all launches of the second would give the second again */
+   /* if all launches came from the second parent, the result would be the second parent again */
    return taken > 0 && memcmp(first, second, sizeof *first) != 0 && is_legal(graph, target, first);
 }

@@ -19,7 +19,7 @@ typedef struct neighbour {
    uint32_t launch, decisions[2];
    int64_t values[2];
    double merit;
-   uint32_t order; /* of equally promising ones the one that was listed first comes first */
+   uint32_t order; /* among equally promising neighbours the one that was listed first comes first */
 } neighbour_t;
 
 typedef struct neighbours {
