@@ -3,11 +3,11 @@
  * them.
  *
  * A block owns some rows (or columns: `own`) of the matrix and streams over the others.  When the running largest grows, the sums so far
- * are rescaled (Milakov and Gimelshein: 'Online normalizer calculation for softmax', 2018; Dao et al.: 'FlashAttention', 2022): this is
- * right where terms are proportional to exp(-largest), and sums to its inverse, which row_scaling.c finds by the rules of products and
- * quotients.  Where a value is not, the launch is refused: its statistics must then be in memory before.
+ * are rescaled (Milakov and Gimelshein: 'Online normalizer calculation for softmax', 2018; Dao et al.: 'FlashAttention', 2022).  This is
+ * right where terms are proportional to exp(-largest), and sums to its inverse; row_scaling.c finds out by the rules of products and
+ * quotients.  If a value is not proportional, the launch is refused; its statistics must then be in memory before it runs.
  *
- * All tiles lie in shared memory as rows with 4 numbers added, so that both kinds of product read four neighbours at once. */
+ * All tiles lie in shared memory as rows with 4 numbers of padding, so that both kinds of product read four neighbours at once. */
 #include "generator/online/launch_online.h"
 
 #include <string.h>

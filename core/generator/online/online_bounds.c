@@ -16,8 +16,8 @@ static bool is_count(const rkb_node_t *node) {
           node->reals[1].value == 1;
 }
 
-/* Finds a mask that hides places from a length on, the same for all rows of the block, and notes the value
- * that the length is. */
+/* Finds a mask that hides places from a length on, where the length is the same for all rows of the block, and notes
+ * the node whose value is the length. */
 static void find_length(rkb_writer_t *writer, rkb_online_t *o, const rkb_node_t *mask) {
    const rkb_graph_t *graph = writer->graph;
    const rkb_index_t *hidden_at[RKB_MAX_RANK], *const *at = rkb_writer_find_local(writer, o->nodes.scores[0])->at;
@@ -37,7 +37,7 @@ static void find_length(rkb_writer_t *writer, rkb_online_t *o, const rkb_node_t 
    o->length = hidden->inputs[1];
 }
 
-/* Notes that inside its bound a mask keeps these places, and so does a triangle of a gradient with the same diagonal. */
+/* Notes which places a mask keeps inside its bound; a triangle of a gradient with the same diagonal keeps the same places. */
 static void add_shown(rkb_writer_t *writer, const rkb_node_t *mask, const rkb_index_t *const *at) {
    if (writer->shown_count < sizeof writer->shown_places / sizeof writer->shown_places[0])
       writer->shown_places[writer->shown_count++] =
@@ -65,8 +65,8 @@ void rkb_online_find_bounds(rkb_writer_t *writer, rkb_online_t *o) {
       if (reduce->operation[0] == 's' ? !rkb_vanishes(graph, reduce->inputs[0], hidden) : reduce->inputs[0] != hidden)
          return;
    }
-   /* Whether the own or the streamed number is the mask's row follows from the row of the statistics: the
-    * place of the last dim. */
+   /* The row of the statistics decides whether the own or the streamed number is the mask's row: the place of the
+    * last dim. */
    const struct rkb_local *score = rkb_writer_find_local(writer, o->nodes.scores[0]);
    const rkb_node_t *first = &graph->nodes[o->nodes.scores[0]], *mask = &graph->nodes[hidden];
    if (mask->rank != first->rank || memcmp(mask->shape, first->shape, mask->rank * sizeof *mask->shape) != 0)
@@ -90,7 +90,7 @@ void rkb_online_find_bounds(rkb_writer_t *writer, rkb_online_t *o) {
       }
       if (!node->reals[0].constant || !(node->reals[0].value < 0) || node->reals[0].value * 0 == 0)
          return;
-      /* It keeps column - row <= diagonal (not upper); both count from their ends where turned. */
+      /* The mask keeps column - row <= diagonal (not upper); where flipped, row and column count from their ends. */
       if (!graph->sizes.list[node->integers[1]].constant || graph->sizes.list[node->integers[1]].at[0] != 0)
          continue;
       const rkb_index_t *diagonal = rkb_index_size(indices, node->integers[0]);
@@ -123,7 +123,8 @@ void rkb_online_write_place(rkb_writer_t *writer, rkb_online_t *o, const rkb_ind
       rkb_write(writer, "const index blocks_m = (%s + %lld) / %lld;", rkb_writer_uniform(writer, o->own_total), (long long)o->own_tile - 1,
                 (long long)o->own_tile);
    const char *groups = o->group_extent ? rkb_writer_uniform(writer, o->group_extent) : NULL;
-   /* Of all matrices: with one block a multiprocessor, a long one at the end would leave the others idle. */
+   /* The order holds for the blocks of all matrices: with one block a multiprocessor, a long block at the end would
+       * leave the other multiprocessors idle. */
    const bool longest_first = o->groups && (o->end || o->shortens) && groups;
    if (longest_first && o->shortens)
       rkb_write(

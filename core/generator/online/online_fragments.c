@@ -48,8 +48,8 @@ void rkb_online_write_lanes(rkb_writer_t *writer, const rkb_online_t *o) {
 }
 
 /* The place of a square so many rows and columns further on.  Where chunks trade places, a column that is a
- * multiple of two chunks has no bit in common with a lane's own, and groups of eight rows trade in the same
- * way: so one exclusive or moves all lanes. */
+ * multiple of two chunks has no bit in common with a lane's own, and all groups of eight rows trade in the same
+ * way.  So the same exclusive or moves all lanes. */
 static const char *place_text(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile, enum lanes way, const char *row,
                               const char *column) {
    if (is_split(o))

@@ -1,7 +1,7 @@
 /* Factors of a launch over scores as tensor maps: the unit that copies boxes loads their tiles.  One thread.
  *
- * A map has the elements of a row, the rows that are owned or streamed over, and the matrices beside each other of which a block takes
- * one.  Rows past the end come as zeros, whatever lies behind them. */
+ * A map has three dims: the elements of a row, the rows that are owned or streamed over, and the matrices beside each other, of which a
+ * block takes one.  Rows past the end come as zeros, whatever memory has behind the last row. */
 #include "generator/online/online_maps.h"
 
 #include "generator/tile/staging.h"

@@ -4,7 +4,7 @@
 #include "generator/graph/row_scaling.h"
 #include "generator/online/online_warpgroups.h"
 
-/* Returns a launch with the roots that a node's own elements become. */
+/* Returns a launch with the roots that are computed from a node's own elements. */
 static rkb_launch_t roots_of(const rkb_writer_t *writer, const rkb_online_t *o, uint32_t anchor, bool *taken) {
    rkb_launch_t own = *o->launch;
    own.root_count = 0;
@@ -37,7 +37,7 @@ static void write_out(rkb_writer_t *writer, rkb_online_t *o, uint32_t out, const
    rkb_write_close(writer);
 }
 
-/* Divides a row of an out by its sum, and multiplies it by the number that what became of the scores was not multiplied by. */
+/* Divides a row of an out by its sum, and multiplies it by the number that the values made of the scores lack. */
 static void write_share(rkb_writer_t *writer, rkb_online_t *o, uint32_t out) {
    const char *divided = rkb_online_quotients(writer, o, writer->graph->nodes[o->nodes.outs[out]].inputs[o->nodes.made_side[out]]);
    const char *inverse = "1.0f";
@@ -86,8 +86,8 @@ void rkb_online_write_elements(rkb_writer_t *writer, const rkb_online_t *o, uint
    rkb_write_close(writer);
 }
 
-/* Fragments go through shared memory: a lane has two neighbours in each of eight rows, and memory needs
- * longer rows.  So what becomes of an element is also written only once. */
+/* Fragments go through shared memory: a lane has two neighbours in each of eight rows, and memory needs longer
+ * rows.  This way the text also has only one copy of the operations on an element. */
 static void write_fragments_out(rkb_writer_t *writer, rkb_online_t *o, uint32_t out, const rkb_launch_t *roots) {
    const long long width = 16 / (long long)o->tensor->bytes, packs = (long long)o->head / width,
                    pitch = (long long)o->head + RKB_ONLINE_SUMS_PADDING;

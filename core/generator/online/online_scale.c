@@ -1,4 +1,4 @@
-/* A positive factor of all scores: their statistics are of the scores without it, and the exponents have it.  One thread.
+/* A positive factor of all scores: statistics are computed from the scores without the factor, and the exponents apply it.  One thread.
  *
  * The largest of c x is c times the largest x for c > 0, and exp(c x - c largest) is a power of two with the exponent (x - largest) c log2(e),
  * one multiply-add of each score instead of two operations. */
@@ -60,7 +60,7 @@ static bool only_hides(const rkb_node_t *node) {
                                           node->reals[0].value * 0 != 0);
 }
 
-/* The largest of the scores: of the launch, or below the share that it makes by statistics that memory has. */
+/* The largest of the scores: the launch's own statistic, or the stored one from which the launch makes its share. */
 static uint32_t largest_of(const rkb_writer_t *writer, const rkb_online_t *o) {
    const rkb_graph_t *graph = writer->graph;
    const uint32_t first = rkb_online_largest(writer, o),
@@ -94,7 +94,7 @@ void rkb_online_find_scale(const rkb_writer_t *writer, rkb_online_t *o) {
    const uint32_t from = graph->nodes[largest].inputs[0];
    const bool several = o->nodes.score_count != 1;
    uint32_t value = from, next = RKB_NO_NODE;
-   /* Of several kinds of scores the largest is stored with the number. */
+   /* Where there are several kinds of scores, the stored largest score contains the number. */
    if ((!several && is_stored(graph, o->launch, largest)) ||
        !is_read_by_exponents(graph, o->launch, largest, RKB_NO_NODE, from, largest))
       return;
@@ -111,7 +111,7 @@ void rkb_online_find_scale(const rkb_writer_t *writer, rkb_online_t *o) {
    }
 }
 
-/* Whether a node's value is the operand's, or that times a number of the node. */
+/* Whether a node's value is its operand's value, or that value times a number of the node. */
 static bool keeps_factors(const rkb_node_t *node) {
    return node->kind == RKB_NODE_FLIP || rkb_node_is_view(node) || rkb_is_operation(node, "copy") ||
           (node->kind == RKB_NODE_TRIANGLE && node->reals[0].constant && node->reals[0].value == 0);

@@ -1,11 +1,11 @@
-/* Launches over several kinds of scores by warpgroups, as the gradients of attention have them.  A launch computes statistics of the scores
- * without products of these, or products of the shares, which it computes from the scores by statistics in memory.  One thread writes these
- * launches.
+/* Launches over several kinds of scores by warpgroups, as the gradients of attention have them.  A launch computes one of two things:
+ * statistics of the scores, without outs; or outs of shares, which it computes from the scores and stored statistics.  One thread writes
+ * these launches.
  *
  * As in online_warpgroups.c each warpgroup owns 64 rows, and one thread of the last one copies tiles.  A tile that is a factor of scores
  * and of an output is copied once.  The share is computed from the first scores while the tensor cores compute the others.  Where there are
- * enough registers, the shares of a tile are multiplied while those of the next tile are computed.  Otherwise the tensor cores compute the
- * other warpgroup's products meanwhile. */
+ * enough registers, the shares of a tile are multiplied while those of the next tile are computed.  Otherwise the tensor cores compute
+ * another warpgroup's products while this one computes its shares. */
 #include "generator/online/online_score_kinds.h"
 
 #include "generator/online/online_maps.h"

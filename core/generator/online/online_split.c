@@ -2,9 +2,9 @@
  * bits: the high ones where the floats were, the low ones behind the tile.  Own rows, and the values computed from scores, are split in
  * registers.  One thread writes them.
  *
- * Tensor cores take floats whose terms are neighbours.  The rows that are multiplied by values computed from scores are terms, so that they
- * are turned over where they are split.  A lane has scores of neighbouring columns, and fragments need columns of distance four.  So the
- * terms of each eight are loaded in another order, even ones first. */
+ * Tensor cores take floats only if terms are neighbours.  The rows that are multiplied by values computed from scores are terms, so they
+ * are transposed where they are split.  A lane has scores of neighbouring columns, and fragments need columns of distance four.  So each
+ * eight terms are loaded in another order, even ones first. */
 #include "generator/online/online_split.h"
 
 #include "generator/online/online_warpgroups.h"

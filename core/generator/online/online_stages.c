@@ -1,8 +1,8 @@
 /* Tiles of factors for tensor cores: those of the block's own rows, and stages of those that it streams over.  One thread.
  *
  * Elements of two bytes lie in rows whose chunks of 16 bytes trade places, so that ldmatrix, plain or transposed, meets no bank twice.
- * Floats lie in rows that are longer by four: eight rows of one chunk lie in different banks, and so do the words of eight rows, two
- * apart, by eight columns. */
+ * Floats lie in rows with four floats of padding.  So eight rows of one chunk lie in different banks; the words of eight rows (two apart)
+ * by eight columns do too. */
 #include "generator/online/online.h"
 
 #include "generator/tile/staging.h"
@@ -42,8 +42,8 @@ static void find_element(rkb_writer_t *writer, const rkb_online_t *o, const rkb_
                                 tile->inner, inner);
 }
 
-/* Writes the short forms of what a row's number becomes in rows of pages; of equal expressions the first one
- * is used. */
+/* Makes quotients and remainders of a row's number by each size, as rows in pages need them.  Equal expressions are
+ * one object, the first one made, so these short forms are used later. */
 static void find_parts(rkb_writer_t *writer, const rkb_index_t *place) {
    const rkb_graph_t *graph = writer->graph;
    for (uint32_t n = 0; n < graph->node_count; n++)
@@ -69,7 +69,7 @@ static bool is_raw(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brough
    for (uint32_t v = 0; v < sizeof variables / sizeof variables[0]; v++)
       if (variables[v]->kind == RKB_INDEX_VARIABLE)
          rkb_writer_known_variable(&trial, variables[v]);
-   /* The place of the first lane is found first, so that its text does not contain another lane. */
+   /* The first lane's place is computed before the others', so that its text does not contain another lane. */
    find_element(&trial, o, tile, place, inner, at);
    const rkb_index_t *base = rkb_staging_element(&trial, tile->node, at, true, &stored), *element = NULL;
    if (base) {
@@ -82,7 +82,7 @@ static bool is_raw(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brough
    return raw;
 }
 
-/* Copies a tile's rows as they are stored, or rounds what they become; rows that do not exist become zeros. */
+/* Copies a tile's rows as they are stored, or computes and rounds their elements; rows that do not exist become zeros. */
 static void write_bring(rkb_writer_t *writer, const rkb_online_t *o, const rkb_brought_t *tile) {
    rkb_indices_t *indices = &writer->indices;
    const int64_t width = 16 / o->tensor->bytes, packs = tile->width / width;

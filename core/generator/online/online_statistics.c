@@ -54,7 +54,8 @@ static void write_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
    }
 }
 
-/* Whether another launch reads the statistics, and takes powers of its own: these have to be of the same exponents, or a share of one large score is not 1. */
+/* Whether another launch reads the statistics, and computes powers itself.  Both launches must compute the same exponents: otherwise the share
+ * of a single large score is not 1. */
 static bool stores_statistics(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    bool any = false;
    for (uint32_t r = 0; r < launch->root_count; r++)
@@ -62,8 +63,8 @@ static bool stores_statistics(const rkb_graph_t *graph, const rkb_launch_t *laun
    return any;
 }
 
-/* exp(x - largest) as a power of two.  In half precision one multiply-add makes the exponent: the error of largest * log2(e) is that of
- * the softmax's own bound.  Floats are subtracted before, and so is what other launches do the same with. */
+/* exp(x - largest) as a power of two.  In half precision one multiply-add makes the exponent: the error of largest * log2(e) is within the
+ * softmax's own bound.  Two cases subtract first: floats, and scores of which another launch computes the same powers. */
 static void write_powers(rkb_writer_t *writer, rkb_online_t *o, uint32_t r) {
    const rkb_graph_t *graph = writer->graph;
    const uint32_t number = o->nodes.reduces[r], from = graph->nodes[number].inputs[0];
@@ -219,7 +220,7 @@ static void write_hidden(rkb_writer_t *writer, rkb_online_t *o, uint32_t largest
       rkb_writer_forget_local(writer, o->scaled);
 }
 
-/* Writes the rows' largest scores so far, and what rescales sums from the ones before. */
+/* Writes the rows' largest scores so far, and the factor that rescales sums from the previous largest scores. */
 static void write_next_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t largest) {
    const char *name = o->reduce_names[largest];
    rkb_write(writer, "float next = %s[i];", name);
@@ -229,7 +230,7 @@ static void write_next_largest(rkb_writer_t *writer, rkb_online_t *o, uint32_t l
    rkb_write(writer, "for (int distance = 1; distance < 4; distance *= 2)");
    rkb_write(writer, "   next = larger(next, __shfl_xor_sync(0xffffffffu, next, distance));");
    const bool kept =
-      o->nodes.out_count > 0; /* for sums of products, when what is on its way has been added */
+      o->nodes.out_count > 0; /* rescales sums of products, once the products in flight have been added */
    rkb_write(writer, "%s = next == %s[i] ? 1.0f : power_of_two((%s[i] - next) * %s);",
              kept ? "factor[i]" : "const float factor", name, name, rkb_online_exponent_text(o));
    rkb_write(writer, "%s[i] = next;", name);
@@ -296,7 +297,7 @@ static void know_share(rkb_writer_t *writer, const rkb_online_t *o) {
                       rkb_online_score(writer, o, 0));
 }
 
-/* Writes what becomes of a thread's scores to their places: the terms of the first out to those of the first scores, and so on. */
+/* Writes the values made of a thread's scores over the scores: the terms of the first out to the places of the first scores, and so on. */
 static void write_made_in_place(rkb_writer_t *writer, const rkb_online_t *o) {
    const rkb_index_t *at[RKB_MAX_RANK];
    const char *terms[RKB_ONLINE_MANY];
@@ -354,9 +355,9 @@ static void write_later(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_write_close_with(writer, "};");
 }
 
-/* Statistics of the first scores, and in their places shares below the largest so far, by one text for tiles with hidden places and without.
- * Where products of other scores may be on their way to their sums, ptxas waits for each of them around its branch, so that shares that are
- * made last have two texts (rkb_online_write_made). */
+/* Writes statistics of the first scores, and replaces these scores by shares below the largest so far.  One text serves tiles with hidden
+ * places and tiles without.  Where products of other scores may be in flight, ptxas waits for each of them around the text's branch.  So
+ * shares that are made last have two texts (rkb_online_write_made). */
 static void write_first_statistics(rkb_writer_t *writer, rkb_online_t *o) {
    const rkb_graph_t *graph = writer->graph;
    const uint32_t largest = rkb_online_largest(writer, o),

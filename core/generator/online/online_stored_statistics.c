@@ -8,7 +8,8 @@
 #include "generator/graph/needed_values.h"
 #include "generator/online/online_warpgroups.h"
 
-/* The coordinates at which a launch needs a value; false: it is not needed, or not of own or of streamed rows alone. */
+/* The coordinates at which a launch needs a value.  False: the launch does not need it, or it belongs neither to own rows alone nor to
+ * streamed rows alone. */
 static bool find_place(rkb_writer_t *writer, const rkb_online_t *o, struct rkb_given *given) {
    const rkb_graph_t *graph = writer->graph;
    const rkb_index_t *at[RKB_MAX_RANK], *const variables[] = {o->own, o->stream, o->group_total};
@@ -93,7 +94,7 @@ static bool needs_beside(const rkb_graph_t *graph, uint32_t value, uint32_t node
    return needs;
 }
 
-/* The text of what is kept of a statistic. */
+/* The text of the part of a statistic that is kept. */
 static const char *kept_text(rkb_writer_t *writer, const struct rkb_given *given) {
    const char *text = rkb_write_float(writer, given->node, given->at).text;
    return given->powers ? rkb_arena_format(writer->arena, "logarithm(%s)", text)

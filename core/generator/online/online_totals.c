@@ -1,5 +1,5 @@
-/* Outs that are added up over matrices of scores, as the gradients of keys are over the query heads that share them.  A block owns rows of the
- * sum, and goes over the streamed rows of one matrix after the other; so no matrix's own outs are stored.  One thread writes the text. */
+/* Outs that are added up over matrices of scores; an example is the gradients of keys, which several query heads share.  A block owns rows of
+ * the sum, and goes over the streamed rows of one matrix after the other; so no matrix's own outs are stored.  One thread writes the text. */
 #include "generator/online/online.h"
 
 void rkb_online_set_totals(rkb_writer_t *writer, rkb_online_t *o) {

@@ -21,8 +21,8 @@
 #define MOST_REGISTERS 240
 #define FILE_REGISTERS 65536
 #define STATISTICS_REGISTERS                                                                                 \
-   16 /* of a thread, besides, where it makes statistics: with fewer, own rows of 128 elements spilled */
-#define OTHER_REGISTERS 40 /* of a thread, besides scores, what becomes of them, and sums */
+   16 /* further registers of a thread that makes statistics: with fewer, own rows of 128 elements spilled */
+#define OTHER_REGISTERS 40 /* registers of a thread for everything but scores, values made of them, and sums */
 
 static int64_t groups_of(const int64_t *d) {
    return d[RKB_TILE_M] / GROUP_ROWS;
@@ -36,14 +36,14 @@ static int64_t producer_registers(const int64_t *d) {
    return splits(d) ? SPLITTING_REGISTERS : PRODUCER_REGISTERS;
 }
 
-/* Of a thread when the kernel begins: of the file's so many blocks have equal parts. */
+/* Registers of a thread when the kernel begins: so many blocks get equal parts of the register file. */
 static int64_t equal_registers(const int64_t *d) {
    const int64_t blocks = d[RKB_BLOCKS] > 1 ? d[RKB_BLOCKS] : 1,
                  registers = FILE_REGISTERS / ((groups_of(d) + 1) * GROUP_THREADS * blocks) / 8 * 8;
    return registers > 255 ? 255 : registers;
 }
 
-/* Of a thread that multiplies, after the others gave some back. */
+/* Registers of a thread that multiplies, after the other threads gave some back. */
 static int64_t multiplying_registers(const int64_t *d) {
    const int64_t groups = groups_of(d), equal = equal_registers(d), all = (equal * (groups + 1) - producer_registers(d)) / groups / 8 * 8;
    return equal > MOST_REGISTERS ? equal : all > MOST_REGISTERS ? MOST_REGISTERS : all;
@@ -53,13 +53,14 @@ static bool gives_registers(const int64_t *d) {
    return multiplying_registers(d) > equal_registers(d);
 }
 
-/* A thread's scores, what became of the tile before, and its part of an out. */
+/* Registers for a thread's scores, for the values made of the previous tile's scores, and for its part of an out. */
 static int64_t registers_of(const int64_t *d, int64_t stream_tile, int64_t head) {
    const int64_t made = splits(d) ? rkb_online_split_registers(stream_tile) : stream_tile / 4;
    return stream_tile / 2 + made + head / 2 + OTHER_REGISTERS;
 }
 
-/* The same for several kinds of scores.  made: what becomes of them is multiplied while new scores are made; else it takes their registers. */
+/* The same for several kinds of scores.  made: the values made of scores are multiplied while new scores are computed; else they take the
+ * registers of the scores. */
 static int64_t registers_of_several(const rkb_online_nodes_t *nodes, int64_t stream_tile, int64_t head,
                                     bool made) {
    return stream_tile / 2 * nodes->score_count + (made ? stream_tile / 4 * nodes->out_count : 0) +
@@ -139,7 +140,7 @@ const char *rkb_online_warpgroups_refused(const rkb_graph_t *graph, const rkb_la
              : NULL;
 }
 
-/* Floats are split where they lie, so that longer rows take more memory and registers: they have fewer stages, and tiles of fewer rows. */
+/* Floats are split in place, and longer rows take more memory and registers.  So they have fewer stages, and tiles of fewer rows. */
 static void set_stages(const rkb_writer_t *writer, rkb_online_t *o) {
    const int64_t *d = o->launch->decisions, own = o->own_tile * o->head * 4, rooms = o->groups * GROUP_THREADS / 32 * RKB_ROOM_FLOATS * 4;
    o->stages = d[RKB_STAGES];
@@ -331,7 +332,7 @@ void rkb_online_write_pack(rkb_writer_t *writer, const rkb_online_t *o, uint32_t
              o->made_names[out], o->tensor->name, from, from);
 }
 
-/* What becomes of scores is rounded in pairs: the left fragments of the product that comes after. */
+/* Rounds the values made of scores in pairs: these are the left fragments of the next product. */
 static void write_pack(rkb_writer_t *writer, const rkb_online_t *o) {
    rkb_write_open(writer, false, "auto pack = [&]()");
    rkb_online_write_pack(writer, o, 0, o->score_names[0]);
@@ -343,7 +344,8 @@ static void write_free(rkb_writer_t *writer, const rkb_brought_t *tile, const ch
    rkb_write(writer, "   barrier_arrive(&%s_freed[%s]);", rkb_online_short_name(writer, tile), stage);
 }
 
-/* Whether warpgroups take turns at the tensor cores.  Those that split floats are busy between their products: on an H100 turns cost 7 to 16 %. */
+/* Whether warpgroups take turns at the tensor cores.  Warpgroups that split floats do not, because they are busy between their products: on an
+ * H100 turns cost 7 to 16 %. */
 static bool takes_turns(const rkb_online_t *o) {
    return o->groups > 1 && !splits(o->launch->decisions);
 }

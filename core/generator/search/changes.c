@@ -288,7 +288,7 @@ static bool change_beside(const rkb_graph_t *graph, rkb_random_t *stream, rkb_sc
 
 bool rkb_launch_is_possible(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch) {
    return !rkb_launch_refused(graph, launch, target->shared_bytes) && !rkb_launch_has_long_blocks(graph, launch) &&
-          (launch->decisions[RKB_CLUSTER] == 1 || target->warpgroup[RKB_TENSOR_PATH_BF16] > 0) && /* clusters and these products of warpgroups came with the same generation of devices */
+          (launch->decisions[RKB_CLUSTER] == 1 || target->warpgroup[RKB_TENSOR_PATH_BF16] > 0) && /* the same generation of devices brought both */
           ((launch->mapping != RKB_MAP_TENSOR && launch->mapping != RKB_MAP_ONLINE_TENSOR) || rkb_tensor_has(target, launch));
 }
 

@@ -31,10 +31,10 @@ static const struct {
    {RKB_TENSOR_PATH_TF32X3, RKB_COPY_ASYNC, 16, 64, 16, 16, 2, 0},
 };
 
-/* Numbers of a lane beyond which ptxas spills: with 192, kernels of two scores and one or two products did, and those of 160 do not. */
+/* With more numbers a lane, ptxas spills: kernels of two scores and one or two products spilled with 192 numbers, and do not with 160. */
 #define MOST_NUMBERS 160
 
-/* A lane's scores and sums of products, with rows of the longest that are multiplied; what is made of scores takes their registers. */
+/* A lane's scores and sums of products, for the longest rows that are multiplied; values made of scores take the registers of the scores. */
 static int64_t numbers_of(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const int64_t *d = launch->decisions;
    rkb_online_nodes_t nodes;
@@ -49,15 +49,15 @@ static int64_t numbers_of(const rkb_graph_t *graph, const rkb_launch_t *launch) 
    return d[RKB_WARP_M] / 8 * (d[RKB_WARP_N] / 4 * scores + longest / 4 * nodes.out_count);
 }
 
-/* Whether warpgroups multiply own rows from their registers, where these hold them: of several kinds of scores, whose products of 64 columns
- * would read as much of the own rows from shared memory as of the streamed ones, all that it has bandwidth for. */
+/* Whether warpgroups multiply own rows from their registers, if these hold them.  They do for several kinds of scores: otherwise products of
+ * 64 columns would read as much of the own rows from shared memory as of the streamed rows, which takes all of its bandwidth. */
 static bool keeps_rows(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    rkb_online_nodes_t nodes;
    return launch->decisions[RKB_COPY] == RKB_COPY_TENSOR && rkb_online_nodes(graph, launch, &nodes) &&
           nodes.score_count > 1;
 }
 
-/* Whether a tile suits warpgroups.  Of several kinds of scores, 64 columns leave the registers in which their products are ahead. */
+/* Whether a tile suits warpgroups.  For several kinds of scores it has 64 columns, which leave registers for products that run ahead. */
 static bool suits_warpgroups(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t tile_n) {
    rkb_online_nodes_t nodes;
    return rkb_online_nodes(graph, launch, &nodes) &&
@@ -91,8 +91,8 @@ bool rkb_online_suit(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedul
    return false;
 }
 
-/* Adds what a launch stores to another one's; of a sum that only a launch of elements reads, what that makes of it.  That launch then has
- * nothing left to do. */
+/* Moves the roots of one launch to another.  If only a launch of elements reads a sum, moves the root of that launch instead of the sum; that
+ * launch then has nothing left to do. */
 static bool take_roots(const rkb_graph_t *graph, rkb_schedule_t *schedule, const rkb_launch_t *sums, rkb_launch_t *launch) {
    for (uint32_t r = 0; r < sums->root_count; r++) {
       rkb_launch_t *reader = NULL;
@@ -113,7 +113,7 @@ static void remove_launch(rkb_schedule_t *schedule, uint32_t number) {
    memmove(&schedule->launches[number], &schedule->launches[number + 1], (--schedule->count - number) * sizeof *schedule->launches);
 }
 
-/* Whether blocks that own rows of the sums keep all multiprocessors busy: each has as many matrices in turn as the sums have terms. */
+/* Whether blocks that own rows of the sums keep all multiprocessors busy: each block goes over as many matrices in turn as a sum has terms. */
 static bool has_blocks(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch) {
    rkb_online_nodes_t nodes;
    if (!rkb_online_nodes(graph, launch, &nodes) || !nodes.total_count)

@@ -38,7 +38,7 @@ bool rkb_fragment_is_legal(const rkb_graph_t *graph, uint32_t product, int64_t p
    switch (path) {
    case RKB_TENSOR_PATH_BF16: /* docs/numerics.md: both factors may be rounded to 8 bits */
       return strcmp(precision, "bf16") == 0 || strcmp(precision, "fp8") == 0;
-   case RKB_TENSOR_PATH_FP16: /* 11 bits, and half's range: only where the factors are stored in this type */
+   case RKB_TENSOR_PATH_FP16: /* 11 bits, and half's range: only where the factors are stored as half */
       return strcmp(precision, "fp16") == 0 && both_stored(graph, node, RKB_F16);
    case RKB_TENSOR_PATH_TF32X3:
       return strncmp(precision, "fp32", 4) == 0 || strcmp(precision, "tf32") == 0 || strcmp(precision, "fp16") == 0;

@@ -7,7 +7,7 @@
 #include "base/random.h"
 
 #define LEAST_PROBES 8u
-#define LEAST_PROBES_OF_ONE 5u /* where a size has one value: fewer probes vary then */
+#define LEAST_PROBES_OF_ONE 5u /* samples where the conditions give a size one value: then less varies among the probes */
 
 static uint32_t usable_probes(const rkb_graph_t *graph, const rkb_condition_t *conditions,
                               uint32_t condition_count, uint32_t usable[RKB_PROBES]) {
@@ -70,7 +70,7 @@ bool rkb_indices_open(rkb_indices_t *indices, rkb_graph_t *graph, rkb_arena_t *a
 
 _Static_assert(RKB_SAMPLES % 4 == 0, "the samples are hashed in fours");
 
-/* Four hashes side by side, because each product waits for the one before it. */
+/* Computes four hashes side by side, because within a hash each product waits for the previous one. */
 static uint32_t bucket_of(const int64_t *at) {
    const uint64_t prime = 1099511628211u;
    uint64_t first = 1469598103934665603u, second = 1, third = 2, fourth = 3;
@@ -165,8 +165,8 @@ static void apply(enum rkb_index_kind kind, const int64_t *a, const int64_t *b, 
    }
 }
 
-/* Writes a quotient that is the same for all lanes of a vector without the lane, so that it is computed once
- * for the vector. */
+/* If a quotient is the same for all lanes of a vector, writes it without the lane, so that it is computed once for
+ * the vector. */
 static const rkb_index_t *without_lane(rkb_indices_t *indices, const rkb_index_t *index) {
    const rkb_index_t *lane = indices->lane;
    if (index->kind != RKB_INDEX_QUOTIENT || !lane || !rkb_index_mentions(index, lane))

@@ -163,8 +163,8 @@ void rkb_write_roots(rkb_writer_t *writer, const rkb_launch_t *launch, uint32_t 
    write_places(writer, launch, from, (const rkb_index_t *const (*)[RKB_MAX_RANK])one, 1);
 }
 
-/* The coordinates of a thread's place in each of so many equal parts of the last dim.  number: of the place,
- * or of the vector, among all first parts. */
+/* The coordinates of a thread's place in each of so many equal parts of the last dim.  number: the number of the
+ * place, or of the vector, among those of all first parts. */
 static void split_places(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *number, int64_t width, uint32_t places,
                          const rkb_index_t *(*at)[RKB_MAX_RANK]) {
    rkb_indices_t *indices = &writer->indices;

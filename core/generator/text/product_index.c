@@ -216,7 +216,7 @@ const rkb_index_t *rkb_product_phase_taps(rkb_writer_t *writer, const rkb_produc
                          rkb_index_make(indices, RKB_INDEX_DIFFERENCE, most, rkb_product_first_tap(writer, product, group, dim)), stride);
 }
 
-/* A factor of a product in phases, as rkb_product_operand: the gradient's pixels, or the weight, of which
+/* The same as rkb_product_operand, for a factor of a product in phases: the gradient's pixels, or the weight, where
  * some taps do not exist. */
 static const char *phase_operand(rkb_writer_t *writer, const rkb_product_t *product, uint32_t side, const rkb_index_t *const *group,
                                  const rkb_index_t *const *across, const rkb_index_t *const *depth, const rkb_index_t **at) {

@@ -95,8 +95,8 @@ static const rkb_index_t *window(rkb_writer_t *writer, const rkb_node_t *node, u
    return integer_of(writer, node, POOL_HEAD + 4 * d + which);
 }
 
-/* The place of x at tap k in the window of pixel p; the condition that it is in x, and (counted) in the
- * padded x. */
+/* The place of x at tap k in the window of pixel p; the condition that the place is in x, and (counted) the
+ * condition that it is in the padded x. */
 static const char *in_window(rkb_writer_t *writer, const rkb_node_t *node, const rkb_node_t *x,
                              const rkb_index_t *const *pixel, const rkb_index_t *const *tap,
                              const rkb_index_t **at, const char **counted) {

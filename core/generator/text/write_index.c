@@ -1,4 +1,4 @@
-/* Indices as text: named where a block that is open declares them, and else written from their parts.  One thread. */
+/* Indices as text.  If an open block declares an index, its name is used; else the text is made from its parts.  One thread. */
 #include "generator/text/writer.h"
 
 static const rkb_term_t *find_index(const rkb_writer_t *writer, const rkb_index_t *index) {
@@ -41,7 +41,7 @@ const char *rkb_writer_index(rkb_writer_t *writer, const rkb_index_t *index) {
    if (index->kind < RKB_INDEX_QUOTIENT)
       return rkb_arena_format(writer->arena, "(%s %c %s)", rkb_writer_index(writer, index->left),
                               signs[index->kind], rkb_writer_index(writer, index->right));
-   /* Quotients and remainders get a name, in the outermost block that can declare it. */
+   /* Quotients and remainders get a name in the outermost block that can declare them. */
    const uint32_t inner = writer->depth, depth = depth_of(writer, index);
    writer->depth = depth;
    const char *left = rkb_writer_index(writer, index->left), *right = rkb_writer_index(writer, index->right);

@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-/* Whether a guard is about the places that a thread of a cluster has, and the element is one for the whole
- * row: then every thread may load it, once. */
+/* Whether a guard is about the places of a cluster's thread, and the whole row has one element: then every thread
+ * may load it once. */
 static bool is_guard_of_places(const rkb_writer_t *writer, uint32_t block, const rkb_index_t *element) {
    return writer->keep_threads && writer->keep_variable && block == writer->keep_depth && !rkb_index_mentions(element, writer->keep_variable);
 }
 
 /* Returns the block that knows an index, and that is inside all guards that are open now. */
 static uint32_t load_depth(rkb_writer_t *writer, const rkb_index_t *element) {
-   rkb_writer_index(writer, element); /* its parts are written now, where they belong */
+   rkb_writer_index(writer, element); /* the parts of the index are written now, each in its block */
    uint32_t depth = 0;
    for (uint32_t i = 0; i < writer->known_count; i++)
       if (writer->known[i].index && writer->known[i].term.depth > depth &&
@@ -99,8 +99,8 @@ static void keep(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const
       buffer, array, type, dtype, guarded, writer->keep_threads, element, writer->keep_variable};
 }
 
-/* Returns the condition, before the loop over lanes, of all guards that are open in it.  NULL: one may differ
- * between lanes, or the address needs something that is known only inside. */
+/* Returns the condition of all guards that are open in the loop over lanes, as written before this loop.  NULL: a guard
+ * may differ between lanes, or the address needs something that is known only inside. */
 static const char *lanes_guard(rkb_writer_t *writer, const rkb_index_t *element) {
    const char *all = NULL;
    for (uint32_t i = 0; i < writer->known_count; i++)
@@ -133,7 +133,7 @@ static const char *load_vector(rkb_writer_t *writer, uint32_t node, const rkb_in
    uint32_t depth = load_depth(writer, base);
    if (depth >= writer->lane_depth && !(guard = lanes_guard(writer, base)))
       return NULL; /* a guard is in between, or the address needs the lane after all */
-   *known_depth = guard ? depth : writer->lane_depth; /* what comes after a guard is known only inside it */
+   *known_depth = guard ? depth : writer->lane_depth; /* what the text declares after a guard is known only inside it */
    writer->depth = depth = guard ? writer->lane_depth - 1 : depth;
    const char *name = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_pack", storage->name));
    const char *held = kept_text(writer, storage->name, base), *type = rkb_pack_type(writer, storage->dtype);

@@ -9,7 +9,7 @@ const char *rkb_pack_type(rkb_writer_t *writer, uint32_t dtype) {
              : rkb_arena_format(writer->arena, "Pack<%u, %s>", writer->width, rkb_storage_type(dtype));
 }
 
-/* What a call of this function is of, if the text is nothing else; or NULL. */
+/* If the text is one call of this function and nothing else, returns its argument; else NULL. */
 static const char *argument_of(rkb_writer_t *writer, const char *text, const char *function) {
    const size_t before = strlen(function);
    uint32_t open = 1;
@@ -22,7 +22,7 @@ static const char *argument_of(rkb_writer_t *writer, const char *text, const cha
 }
 
 const char *rkb_stored_text(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const char *value) {
-   /* A narrow number that was only made wider is stored as it is. */
+   /* A narrow number that was merely converted to a wider type is stored as it was. */
    const char *narrow = dtype == RKB_BF16 ? argument_of(writer, value, "__bfloat162float") : NULL;
    if (narrow)
       return narrow;

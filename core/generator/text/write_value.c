@@ -89,8 +89,8 @@ static rkb_term_t write_in(rkb_writer_t *writer, const rkb_node_t *node, uint32_
    return (rkb_term_t){name, depth, 0};
 }
 
-/* Where results are rounded to 11 bits or fewer, writes a division by a number that a row has once as a
- * product with its reciprocal, which has one rounding more. */
+/* If results are rounded to 11 bits or fewer and a row has the divisor only once, writes the division as a product
+ * with the reciprocal.  This rounds once more. */
 static rkb_term_t write_quotient(rkb_writer_t *writer, const rkb_node_t *node, rkb_term_t dividend,
                                  rkb_term_t divisor) {
    const rkb_term_t reciprocal = rkb_writer_once(
@@ -119,7 +119,7 @@ static bool open_operand(rkb_writer_t *writer, const rkb_node_t *node, uint32_t 
    return true;
 }
 
-/* Writes the exponent of a power of e, without its factor.  *factor: that to the base of 2. */
+/* Writes the exponent of a power of e, without its factor.  *factor: the factor for a power of 2. */
 static rkb_term_t write_exponent(rkb_writer_t *writer, uint32_t number, const rkb_index_t *const *at,
                                  const char **factor) {
    const rkb_node_t *node = &writer->graph->nodes[number];
@@ -140,7 +140,7 @@ static rkb_term_t write_exponent(rkb_writer_t *writer, uint32_t number, const rk
       rkb_arena_format(writer->arena, "part_below(%s, %s, %s)", score.text, writer->scale_part, below.text));
 }
 
-/* Writes a share of a sum of powers as one power.  False: the node is no such share. */
+/* Writes a share of a sum of powers as one power.  False: the node is not a share of a sum of powers. */
 static bool write_share_power(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at,
                               rkb_term_t *share) {
    const rkb_index_t *power_at[RKB_MAX_RANK], *sum_at[RKB_MAX_RANK], *exponent_at[RKB_MAX_RANK];
@@ -166,8 +166,8 @@ static bool write_share_power(rkb_writer_t *writer, const rkb_node_t *node, cons
    return true;
 }
 
-/* Writes a share of a sum of powers, times a number that a row has once, as one product with the quotient of
- * the two numbers.  False: the node is no such product. */
+/* Writes a share of a sum of powers, times a number that a row has once, as the power times the quotient of that
+ * number and the sum.  False: the node has another form. */
 static bool write_scaled_share(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *const *at,
                                rkb_term_t *product) {
    if (strcmp(node->operation, "mul") != 0)
@@ -312,7 +312,7 @@ static rkb_term_t write_guarded(rkb_writer_t *writer, uint32_t number, const cha
    const char *name = rkb_writer_name(writer, node->name);
    rkb_write(writer, "float %s = %s;", name,
              rkb_writer_real(writer, node->real_count ? &node->reals[0] : &zero));
-   /* While the operand is written, no other variable may take the name:. */
+   /* While the operand is written, no other variable may take the name. */
    const uint32_t depth = writer->depth;
    rkb_writer_know(writer, number, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
    rkb_write_guard(writer, lanes, guard);
@@ -324,7 +324,7 @@ static rkb_term_t write_guarded(rkb_writer_t *writer, uint32_t number, const cha
 
 enum { SOMETIMES, ALWAYS, NEVER };
 
-/* Whether a place lies in [start, end), where each of a thread's places is known to belong to one part. */
+/* Whether a place lies in [start, end).  Each of a thread's places is known to belong to one part. */
 static int lies_in(const rkb_writer_t *writer, const rkb_index_t *place, const rkb_index_t *start, const rkb_index_t *end) {
    uint32_t inside = 0;
    for (uint32_t s = 0; s < RKB_SAMPLES && writer->placed; s++)

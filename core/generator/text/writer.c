@@ -287,7 +287,7 @@ const char *rkb_writer_real(rkb_writer_t *writer, const rkb_real_t *real) {
    for (const char *c = real->text; *c; c++)
       plain &= (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' ||
                (c > real->text && *c >= '0' && *c <= '9');
-   if (!*made->name) /* a size may be a parameter too, of type index: that one keeps the name */
+   if (!*made->name) /* a size may be a parameter of this name too, of type index: the size keeps the name */
       made->name = plain && !name_is_used(writer, real->text)
                       ? rkb_writer_beside(writer->arena, real->text)
                       : rkb_arena_format(writer->arena, "number_%u", ++writer->names);

@@ -22,7 +22,7 @@ static const rkb_size_t *window_of(const rkb_graph_t *graph, const rkb_node_t *n
 
 int64_t rkb_convolution_stride(const rkb_graph_t *graph, const rkb_node_t *node) {
    double stride = 0;
-   /* A window of one place has too few products for the time in which whole rows are copied. */
+   /* With a window of one place, products take less time than the copies of whole rows. */
    bool one = node->kind != RKB_NODE_CONVOLUTION || window_of(graph, node, RKB_CONVOLUTION_DOWN)->at[0] > 1 ||
               window_of(graph, node, RKB_CONVOLUTION_ALONG)->at[0] > 1;
    for (uint32_t side = 0; side < RKB_CONVOLUTION_SIDES; side++) {
@@ -55,8 +55,8 @@ bool rkb_convolution_is_tiled(const rkb_graph_t *graph, const rkb_launch_t *laun
    return good;
 }
 
-/* Channels of a part are in different banks if the number of its pixels is an odd multiple: of eight for four
- * channels, of four for eight. */
+/* Channels of a part are in different banks if the number of its pixels is an odd multiple of eight (for four
+ * channels), or of four (for eight channels). */
 static void fit_banks(rkb_convolution_extent_t *e, int64_t multiple) {
    const int64_t width = e->width, height = e->height;
    int64_t least = INT64_MAX;
@@ -69,7 +69,7 @@ static void fit_banks(rkb_convolution_extent_t *e, int64_t multiple) {
          }
 }
 
-/* How many neighbours along a side are seen by so many places of the tile. */
+/* How many neighbouring pixels along a side so many places of the tile see. */
 static int64_t reach_of(const rkb_graph_t *graph, const rkb_node_t *node, const rkb_convolution_extent_t *e,
                         uint32_t side, int64_t places) {
    if (!e->in_phases)

@@ -32,7 +32,7 @@ uint32_t rkb_staging_layout(const rkb_graph_t *graph, uint32_t product, uint32_t
       const uint32_t permute = order_of(graph, graph->nodes[product].inputs[i]);
       if (permute == RKB_NO_NODE)
          continue;
-      /* The dims' numbers are 0 and 1, and the even number stands for 0. */
+      /* The numbers of the dims are 0 and 1; an even number stands for 0. */
       conditions[count++] = (rkb_condition_t){.size = graph->nodes[permute].integers[layout & 1], .multiple = 2};
       layout >>= 1;
    }
@@ -90,8 +90,8 @@ const rkb_index_t *rkb_staging_element(rkb_writer_t *writer, uint32_t node, cons
    return rkb_index_join(indices, graph->nodes[node].rank, graph->nodes[node].shape, here);
 }
 
-/* A side's element, from the variables a (across) and k (depth), for a lane of a vector of so many elements
- * along the fast one. */
+/* A side's element, from the variables a (across) and k (depth), for a lane of a vector of so many elements along
+ * the fast variable. */
 typedef struct trial {
    const rkb_index_t *element, *base, *lane, *a, *k;
    bool guarded, varies; /* it exists under a condition; the condition differs between the lanes */
@@ -179,7 +179,8 @@ void rkb_staging_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_s
    }
    if (!side->raw && widest > 1 && type->bytes == 4 && !single.guarded)
       side->width = 4; /* the writer loads vectors where it can */
-   /* Single bytes are put along depth, however they are stored: no load of fragments transposes bytes. */
+   /* Single bytes go to shared memory along depth, whatever their order in memory: no load of fragments transposes
+       * bytes. */
    side->rows_across = side->depth_fast || type->bytes == 1;
    if (!side->depth_fast && type->bytes == 1)
       side->width = 1;

@@ -30,7 +30,7 @@ static void write_fetch(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile
              rkb_writer_index(writer, in_across), depth_name, first->name ? first->name : "0", /* of one term */
              rkb_writer_index(writer, in_depth));
    const rkb_index_t *total = side->total;
-   /* The fast one is a multiple of the width, so that accesses are aligned. */
+   /* The fast coordinate is a multiple of the width, so that accesses are aligned. */
    const bool vector = side->width > 1;
    const rkb_index_t *a =
       vector && !side->depth_fast

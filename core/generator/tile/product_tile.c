@@ -237,7 +237,7 @@ static const rkb_index_t *rounded_up(rkb_writer_t *writer, const rkb_index_t *to
                          whole);
 }
 
-/* In all samples the number of tiles may be the same constant and differ in other cases. */
+/* The number of tiles may be one constant in all samples and still differ in other cases. */
 const rkb_index_t *rkb_tiles_along(rkb_writer_t *writer, const rkb_index_t *total, int64_t extent) {
    const rkb_index_t *tiles = rounded_up(writer, total, extent);
    if (tiles->kind == RKB_INDEX_CONSTANT && total->kind != RKB_INDEX_CONSTANT &&
@@ -246,8 +246,8 @@ const rkb_index_t *rkb_tiles_along(rkb_writer_t *writer, const rkb_index_t *tota
    return tiles;
 }
 
-/* Writes the order of tiles: along m first, over all rows or over `rows` of them, so that blocks that run
- * together share what they read. */
+/* Writes the order of tiles: along m first, over all rows or over `rows` of them, so that blocks that run at the same
+ * time share what they read. */
 static void write_order(rkb_writer_t *writer, const rkb_product_tile_t *tile, int64_t rows) {
    const char *along_m = rkb_writer_uniform(writer, tile->blocks_m),
               *along_n = rkb_writer_uniform(writer, tile->blocks_n);
@@ -340,7 +340,7 @@ void rkb_tile_place(rkb_writer_t *writer, rkb_product_tile_t *tile, int64_t rows
       rkb_write(writer, "const index begin = 0, end = %s;", all);
 }
 
-/* Stores one part of a split sum, or in the loop over lanes a vector of them after it. */
+/* Stores one part of a split sum.  For a vector, gathers the parts in the loop over lanes and stores them after it. */
 static void write_part(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_launch_t *launch,
                        uint32_t width, const rkb_index_t *element, const char *sum) {
    rkb_indices_t *indices = &writer->indices;
@@ -359,7 +359,7 @@ static void write_part(rkb_writer_t *writer, const rkb_product_tile_t *tile, con
       rkb_close_lanes(writer);
       return;
    }
-   rkb_writer_index(writer, base); /* its parts are written now, before the loop */
+   rkb_writer_index(writer, base); /* the parts of the index are written now, before the loop */
    const uint32_t inner = writer->depth;
    writer->depth = writer->lane_depth - 1;
    const char *pack = rkb_writer_name(writer, "parts");

@@ -14,8 +14,8 @@ static bool is_zero(const rkb_graph_t *graph, uint32_t size) {
    return graph->sizes.list[size].constant && graph->sizes.list[size].at[0] == 0;
 }
 
-/* Returns the gather that a product's factor is, of as many matrices as rows; RKB_NO_NODE: it is no such
- * gather. */
+/* If a product's factor is a gather of as many matrices as there are rows, returns the gather.  RKB_NO_NODE: it is
+ * something else. */
 static uint32_t gather_of(const rkb_graph_t *graph, uint32_t factor, uint32_t rows) {
    const rkb_node_t *node = &graph->nodes[factor];
    while (node->kind == RKB_NODE_RESHAPE && graph->nodes[node->inputs[0]].rank &&

@@ -5,7 +5,7 @@
 
 /* Places of a convolution's pixels that a thread keeps, in about three registers each. */
 #define MOST_PIXELS 8
-/* Copies of a thread that are written out one after the other.  Of 512, ptxas takes more than a minute. */
+/* Most copies of a thread that are written out one after the other.  With 512, ptxas takes more than a minute. */
 #define MOST_UNROLLED 64
 
 static const rkb_fragment_type_t *type_of(const rkb_product_tile_t *tile) {
@@ -206,7 +206,7 @@ static void fetch_slot(rkb_writer_t *writer, rkb_product_tile_t *tile, const rkb
       fetch_computed(writer, tile, side, a.index, k.index, inside, slot, to);
 }
 
-/* Writes a variable for the row or column of a slot, or for its term.  The fast one is a multiple of the
+/* Writes a variable for the row or column of a slot, or for its term.  The fast of the two is a multiple of the
  * width, so that accesses are aligned. */
 static place_t place_of_slots(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, bool of_depth) {
    const rkb_index_t *extent = of_depth ? tile->total_depth : side->total;
@@ -215,8 +215,8 @@ static place_t place_of_slots(rkb_writer_t *writer, const rkb_product_tile_t *ti
                                                                          : rkb_index_variable(&writer->indices, name, extent)};
 }
 
-/* Whether a thread's few pixels are found before all steps, because their places need divisions, and terms
- * are neighbours in memory.  The same holds for listed rows, whose numbers are loaded. */
+/* Whether a thread finds its few pixels before all steps: their places need divisions, and terms are neighbours in
+ * memory.  The same holds for listed rows, whose numbers are loaded. */
 static bool finds_pixels(const rkb_product_tile_t *tile, const rkb_tile_side_t *side) {
    return ((tile->taps.count && side->dims->count > 1) || side->end) && side->depth_fast && is_fixed(tile, side) && !has_rest(tile, side) &&
           rkb_staging_items(tile, side) <= MOST_PIXELS;

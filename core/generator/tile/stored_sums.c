@@ -1,5 +1,5 @@
-/* Sums of warpgroups go to memory by way of a room of each warp in shared memory: a lane has two neighbouring sums in each of two rows, and
- * stores need longer rows.  One thread writes the text. */
+/* Sums of warpgroups go to memory through shared memory, where each warp has an area of its own (its room): a lane has two neighbouring sums
+ * in each of two rows, and stores need longer rows.  One thread writes the text. */
 #include "generator/tile/stored_sums.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #define ROOM_COLUMNS RKB_ADDEND_COLUMNS /* columns of sums, of 16 rows, that a warp stores at a time */
 #define ROOM_PADDING 8                  /* in floats: puts four rows of pairs into different banks */
 #define STORED_TOGETHER 4               /* elements of the output that are stored together */
-#define NARROW_TOGETHER 8               /* where they are rounded before */
+#define NARROW_TOGETHER 8               /* the same where sums are rounded before they go through the room */
 #define NARROW_COLUMNS 64 /* columns of rounded sums, of 16 rows, that a warp stores at a time */
 #define NARROW_PITCH 72   /* of a row in the room: rows begin in different banks */
 

@@ -25,7 +25,7 @@ static int64_t stage_bytes(const rkb_launch_t *launch) {
    return (side_elements(d, d[RKB_TILE_M]) + side_elements(d, d[RKB_TILE_N])) * rkb_fragment_type(d[RKB_TENSOR])->bytes;
 }
 
-/* Bytes of shared memory: for the stages, and after them for the sums. */
+/* Bytes of shared memory: first the stages use it, and later the sums. */
 static int64_t shared_of(const rkb_launch_t *launch) {
    const int64_t *d = launch->decisions, stages = stage_bytes(launch) * d[RKB_STAGES],
                  sums = 4 * d[RKB_TILE_M] * (d[RKB_TILE_N] + SUMS_PADDING);
@@ -100,7 +100,7 @@ static bool add_condition(const rkb_graph_t *graph, rkb_condition_t *conditions,
    return true;
 }
 
-/* The condition under which neighbouring sums are stored together: the output's last dim is such a multiple. */
+/* The condition under which neighbouring sums are stored together: the output's last dim is a multiple of their number. */
 static rkb_condition_t stored_together(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
    uint32_t picked = 1;
@@ -140,7 +140,7 @@ uint32_t rkb_tensor_conditions(rkb_graph_t *graph, rkb_arena_t *arena, const rkb
              !(widest == 16 && !side->depth_fast) && rkb_staging_width(&writer, &tile, side, width, &wanted))
             *possible |= add_condition(graph, conditions, &count, wanted);
       }
-      /* Channels must come in whole fragments: with fewer, sums would be cut more often than docs/numerics.md
+      /* Channels must fill whole fragments.  With fewer channels, sums would be cut more often than docs/numerics.md
        * allows. */
       if (tile.taps.count)
          *possible = tile.total_depth->kind == RKB_INDEX_CONSTANT ? tile.total_depth->constant % 8 == 0
@@ -326,8 +326,8 @@ static void write_single(rkb_writer_t *writer, const rkb_product_tile_t *tile, w
    rkb_write_close(writer);
 }
 
-/* Writes a loop with several stages and one barrier for each step.  After the barrier, what this step
- * multiplies has come, and all warps have multiplied the stage that is filled next. */
+/* Writes a loop with several stages and one barrier for each step.  After the barrier the tiles of this step have
+ * come, and all warps have multiplied the stage that is filled next. */
 static void write_pipeline(rkb_writer_t *writer, const rkb_product_tile_t *tile, ways_t ways) {
    const long long stages = (long long)tile->launch->decisions[RKB_STAGES], depth = (long long)tile->depth;
    rkb_write(writer, "#pragma unroll 1");
@@ -372,9 +372,9 @@ static void write_pipeline(rkb_writer_t *writer, const rkb_product_tile_t *tile,
    rkb_write_close(writer);
 }
 
-/* The sums go through shared memory: a lane has two neighbouring sums in each half of 8 rows of a fragment,
- * and memory needs longer rows.  So what becomes of a sum is also written only once, and not for each sum of
- * a thread. */
+/* The sums go through shared memory: a lane has two neighbouring sums in each half of 8 rows of a fragment, and
+ * memory needs longer rows.  This way the text also has only one copy of the operations on a sum, instead of one for
+ * each sum of a thread. */
 static void write_sums(rkb_writer_t *writer, const rkb_product_tile_t *tile, uint32_t width) {
    const int64_t *d = tile->launch->decisions;
    const long long m = (long long)tile->m.extent, n = (long long)tile->n.extent, pitch = n + SUMS_PADDING;

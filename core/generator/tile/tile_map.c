@@ -40,7 +40,7 @@ static bool describe_taps(rkb_writer_t *writer, const rkb_product_tile_t *tile, 
           rkb_index_divides(map->row, whole) && rkb_index_divides(map->tap, whole);
 }
 
-/* The same tile of the product of all phases, whose weight has all taps. */
+/* The same tile in the product that joins all phases; the weight of this product has all taps. */
 static rkb_product_tile_t of_all_phases(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
    rkb_product_tile_t all = *tile;
    if (!tile->product.in_phases)
@@ -126,7 +126,7 @@ static uint32_t window_across(const rkb_writer_t *writer, const rkb_product_tile
    return writer->graph->nodes[writer->graph->nodes[tile->product.node].inputs[1]].shape[3];
 }
 
-/* Writes which of all taps a tap of the phase at hand is; terms: of a tap. */
+/* Writes the number that a tap of the present phase has among all taps; terms: how many a tap has. */
 static const char *write_tap(rkb_writer_t *writer, const rkb_product_tile_t *tile, const char *terms) {
    const rkb_product_dims_t *depth = &tile->product.depth;
    const char *across =

@@ -17,7 +17,7 @@
 
 /* Registers of the last warpgroup's threads, where the multiplying warpgroups split rows of their own. */
 #define SPLITTING_REGISTERS 88
-/* An instruction needs so many registers beside its sums, which are 64 rows of a tile's columns.  ptxas gives
+/* An instruction needs so many registers in addition to those of its sums (64 rows of a tile's columns).  ptxas gives
  * it no more than a thread has when the kernel begins. */
 #define OPERAND_REGISTERS 26
 /* Steps whose fragments are in registers: one is multiplied while the next one is split. */
@@ -42,8 +42,8 @@ static int64_t copied_bytes(const rkb_launch_t *launch) {
    return side_bytes(launch, launch->decisions[RKB_TILE_M] + launch->decisions[RKB_TILE_N]);
 }
 
-/* The distance from the high parts to the low parts of what is split in shared memory.  The high parts
- * replace what was copied. */
+/* The distance from the high parts to the low parts of factors that are split in shared memory.  The high parts
+ * replace the copied floats. */
 static int64_t low_distance(const rkb_launch_t *launch) {
    return holds(launch->decisions) ? side_bytes(launch, launch->decisions[RKB_TILE_N]) : copied_bytes(launch);
 }
@@ -56,14 +56,14 @@ static int64_t warps_of(const int64_t *d) {
    return d[RKB_GROUPS] * GROUP_THREADS / 32;
 }
 
-/* Bytes of the stages, and of a room for each warp's sums while they are stored.  The barriers take as many
- * bytes again as one pattern. */
+/* Bytes of the stages, and of the memory for each warp's sums while they are stored.  The barriers take the bytes of
+ * one further pattern. */
 static int64_t shared_of(const rkb_launch_t *launch) {
    return stage_bytes(launch) * launch->decisions[RKB_STAGES] + warps_of(launch->decisions) * RKB_ROOM_BYTES;
 }
 
-/* Registers of a thread where all have equally many; and of the threads that multiply, after the others gave
- * some back. */
+/* Registers of a thread where all threads have equally many; and registers of a multiplying thread after the other
+ * threads gave some back. */
 static int64_t equal_registers(const int64_t *d) {
    const int64_t threads = (d[RKB_GROUPS] + 1) * GROUP_THREADS, blocks = d[RKB_BLOCKS] > 1 ? d[RKB_BLOCKS] : 1;
    const int64_t registers = FILE_REGISTERS / (threads * blocks) / 8 * 8;
@@ -271,8 +271,8 @@ static void write_producer(rkb_writer_t *writer, rkb_product_tile_t *tile, side_
    rkb_write_close(writer);
 }
 
-/* The descriptor of what one wgmma reads of a side: from a row or column that the text gives, and from the
- * step's terms, on. */
+/* The descriptor of the part of a side that one wgmma reads: it begins at the row or column that the text gives, and
+ * at the step's first term. */
 static const char *matrix_text(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, bool low) {
    const long long box = (long long)rkb_tile_map_box_bytes(tile, side);
    const long long steps_a_row = RKB_MAP_ROW_BYTES / RKB_FRAGMENT_BYTES,
@@ -289,8 +289,8 @@ static const char *matrix_text(rkb_writer_t *writer, const rkb_product_tile_t *t
                            steps_a_row, RKB_FRAGMENT_BYTES);
 }
 
-/* One thread gives a stage back for so many threads: for a warpgroup, whose products have ended; or for a
- * warp, which has also read floats. */
+/* One thread gives a stage back on behalf of so many threads: of a warpgroup, whose products have ended; or of a warp,
+ * which has also read floats. */
 static int freeing_threads(const int64_t *d) {
    return holds(d) ? 32 : GROUP_THREADS;
 }
@@ -375,8 +375,8 @@ static void write_held_stage(rkb_writer_t *writer, const rkb_product_tile_t *til
    rkb_write_close(writer);
 }
 
-/* Multiplies the stages of one tile as they are filled.  The products of a stage are in flight while the next
- * stage is waited for; then the stage is given back. */
+/* Multiplies the stages of one tile as they are filled.  While a warpgroup waits for the next stage, the products of
+ * this stage are in flight; then it gives this stage back. */
 static void write_multiply(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
    const int64_t *d = tile->launch->decisions;
    const rkb_fragment_type_t *type = rkb_fragment_type(d[RKB_TENSOR]);
