@@ -6,7 +6,7 @@
 
 /* Whether every launch passes the beginning of a buffer for this parameter. */
 bool lift_is_whole_buffer(const lift_tree_t *tree, const lift_launches_t *launches, uint32_t parameter);
-/* Whether a field is a kernel's whole buffer wherever an object of the struct is made, as Name{...}. */
+/* Whether a field is a kernel's whole buffer in every object of the struct; objects are made as Name{...}. */
 bool lift_field_is_whole_buffer(const lift_tree_t *tree, const lift_launches_t *launches, uint32_t field);
 
 #endif

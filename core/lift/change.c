@@ -48,7 +48,7 @@ bool lift_attempted(lift_change_t *change, lift_change_t *attempt, bool made) {
    return false;
 }
 
-/* The first edit that begins at or after the byte.  Of several edits at one byte, the one that was made
+/* The first edit that begins at or after the byte.  Where several edits begin at one byte, the edit that was made
  * first. */
 static const lift_edit_t *next_edit(const lift_change_t *change, uint32_t at, uint32_t end, const bool *made) {
    const lift_edit_t *next = NULL;

@@ -1,4 +1,4 @@
-/* The change that a rewrite makes to a text: replacements, which are made all at once, and a note; or the
+/* The change that a rewrite makes to a text: replacements, all of which are made together, and a note; or the
  * reason for a refusal.  One thread. */
 #ifndef RKB_LIFT_CHANGE_H
 #define RKB_LIFT_CHANGE_H
@@ -26,8 +26,9 @@ static inline void lift_replace_node(lift_change_t *change, const lift_tree_t *t
 /* Records a refusal; the first one is kept.  Returns false. */
 bool lift_refuse(lift_change_t *change, const char *fmt, ...) RKB_PRINTF(2, 3);
 
-/* Ends an attempt at one of several places.  If it was made, it replaces the change.  Otherwise the change gets its
- * refusal, and the rewrite that the first such attempt needs first.  Returns made. */
+/* Ends an attempt at one of several places.  If the attempt was made, it replaces the change.  Otherwise the change gets
+ * the attempt's refusal; if an attempt needs another rewrite first, the change gets that of the first such attempt.
+ * Returns made. */
 bool lift_attempted(lift_change_t *change, lift_change_t *attempt, bool made);
 
 /* Writes the text from start to end with the change's edits that lie inside; change NULL: no edits.  If edits
@@ -36,7 +37,7 @@ bool lift_write(rkb_text_t *out, const lift_tree_t *tree, const lift_change_t *c
 static inline void lift_write_node(rkb_text_t *out, const lift_tree_t *tree, uint32_t node) {
    rkb_text_append(out, tree->text + tree->nodes[node].start, tree->nodes[node].end - tree->nodes[node].start);
 }
-/* The first byte of the byte's line if only white space precedes the byte in it; else the byte itself. */
+/* If only white space precedes the byte in its line: the first byte of this line.  Else the byte itself. */
 uint32_t lift_line_start(const lift_tree_t *tree, uint32_t at);
 /* The byte after a statement, its semicolon included. */
 uint32_t lift_statement_end(const lift_tree_t *tree, uint32_t statement);

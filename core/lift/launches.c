@@ -85,8 +85,8 @@ const char *lift_template_argument(const lift_tree_t *tree, uint32_t kernel, con
 }
 
 static bool is_tune(const lift_tree_t *tree, uint32_t name) {
-   /* A name that the text does not declare and that is no builtin is a tune parameter, because the parser got
-    * those as constants. */
+   /* If the text does not declare a name and the name is no builtin, it is a tune parameter: the parser received the
+    * tune parameters as constants. */
    char text[64];
    lift_name(tree, name, text, sizeof text);
    return tree->nodes[name].declaration == LIFT_NONE && isupper((unsigned char)text[0]);
@@ -196,7 +196,7 @@ static bool find_section(const lift_tree_t *tree, const manifest_t *manifest, co
    return false;
 }
 
-/* Writes a plain scalar if YAML reads it as a text; otherwise a quoted one. */
+/* Writes a plain scalar if YAML reads it as a text; otherwise a quoted scalar. */
 static void write_value(rkb_text_t *out, const char *key, const char *value) {
    const bool plain = isalnum((unsigned char)value[0]) && !strstr(value, ": ") && !strstr(value, " #");
    rkb_text_format(out, plain ? "    %s: %s\n" : "    %s: \"%s\"\n", key, value);

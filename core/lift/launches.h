@@ -35,8 +35,8 @@ bool lift_launches_read(const manifest_t *manifest, lift_launches_t *launches, l
 bool lift_launch_runs(const lift_launch_t *launch, const lift_tree_t *tree, uint32_t kernel, lift_list_t *arguments);
 /* The template parameter's argument in a launch, or NULL. */
 const char *lift_template_argument(const lift_tree_t *tree, uint32_t kernel, const lift_list_t *arguments, uint32_t parameter);
-/* An expression of the code in the manifest's language: template parameters are replaced by the launch's arguments.  False when it
- * has another name or anything but + - * / %, numbers and parentheses. */
+/* Writes an expression of the code in the manifest's language; the launch's arguments replace template parameters.  False when the
+ * expression has another name, or anything except + - * / %, numbers and parentheses. */
 bool lift_in_manifest(const lift_tree_t *tree, uint32_t expression, uint32_t kernel, const lift_list_t *arguments, rkb_text_t *out);
 /* Whether no two pointers of any launch of this kernel name the same buffer. */
 bool lift_no_alias(const lift_tree_t *tree, const lift_launches_t *launches, uint32_t kernel);

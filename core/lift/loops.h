@@ -25,7 +25,7 @@ uint32_t lift_count_calls(const lift_tree_t *tree, const char *name);
 uint32_t lift_parameter(const lift_tree_t *tree, uint32_t function, uint32_t index);
 /* Whether a function can change its argument through the parameter. */
 bool lift_is_changeable(const lift_tree_t *tree, uint32_t parameter);
-/* Whether every method of this name changes only its own variables. */
+/* Whether every method of this name changes only variables that it declares itself. */
 bool lift_methods_are_pure(const lift_tree_t *tree, const char *name);
 
 /* The places that a statement changes, other than variables declared in it; each place is listed once. */

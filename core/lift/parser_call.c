@@ -14,7 +14,7 @@ char *lift_parser_path(void) {
    return rkb_find_program("rkb-parser");
 }
 
-/* Tune parameters are macros over the text; to the parser they are constants, so that the tree shows their names. */
+/* For a compiler, tune parameters are macros.  The parser gets them as constants, so that the tree shows their names. */
 static void declare_tune(const manifest_t *manifest, rkb_text_t *out) {
    for (uint32_t i = 0; i < manifest->public.tune_count; i++)
       rkb_text_format(out, "constexpr int %s = %lld;\n", manifest->public.tune[i].name,
@@ -38,7 +38,7 @@ static void write_request(uint32_t question, const char *text, const manifest_t 
    rkb_text_free(&payload);
 }
 
-/* Takes the process's answer.  RKB_OK with no bytes, and the refusal, when this text made the process fail. */
+/* Takes the process's answer.  If this text made the process fail: RKB_OK with no bytes, and the refusal. */
 static int take_answer(rkb_process_result_t *result, lift_answer_t *answer, char *refusal, size_t size, rkb_error_t *err) {
    uint64_t length = 0;
    if (result->timed_out || result->signal != 0) {

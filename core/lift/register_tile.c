@@ -1,4 +1,4 @@
-/* register_tile: a thread computes several results instead of one, so that what they share is loaded once.
+/* register_tile: a thread computes several results instead of one, so that values which they share are loaded once.
  *
  * Before: a result's number is `blockIdx.d * width + threadIdx.x`, where width is the block's size.
  * After: a block computes OUTPUTS times as many results; the numbers of a thread's results are width apart.  Every

@@ -16,14 +16,14 @@ typedef struct register_tile {
    char dimension;                                        /* 'x' or 'y' of the grid */
    uint32_t numbers[REGISTER_TILE_NUMBERS], number_count; /* the sums blockIdx.d * width + threadIdx.x */
    uint32_t variables[REGISTER_TILE_VARIABLES], variable_count; /* variables that depend on the number */
-   uint32_t arrays[REGISTER_TILE_VARIABLES], array_count;       /* those of them that became arrays */
+   uint32_t arrays[REGISTER_TILE_VARIABLES], array_count;       /* the variables among these that became arrays */
    rkb_text_t out;
    bool open; /* a loop over the results is being written */
 } register_tile_t;
 
 /* Finds the result's number, and checks that nothing else uses the block's number.  False after a refusal, as below. */
 bool register_tile_find_numbers(register_tile_t *t);
-/* Finds the variables that depend on the number: their value does, or a condition on their assignments does. */
+/* Finds the variables that depend on the number: their value depends on it, or a condition around one of their assignments does. */
 bool register_tile_find_variables(register_tile_t *t);
 /* Checks that no parameter is both stored to and read. */
 bool register_tile_check_memory(const register_tile_t *t, const lift_launches_t *launches);

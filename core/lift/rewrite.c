@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "lift/parse.h"
 
-enum { STEPS = 8 }; /* most rewrites of one request, those that the wanted one needs included */
+enum { STEPS = 8 }; /* most rewrites of one request: the wanted rewrite and those that it needs */
 
 const lift_rewrite_t LIFT_REWRITES[] = {
    {"select_load", "a load that is made or not is made always, and its value chosen afterwards", lift_select_load},
@@ -33,8 +33,8 @@ typedef struct asking {
    rkb_random_t *stream;
 } asking_t;
 
-/* Parses one text once and tries the rewrites in turn, from `first` on, until one applies.  *changed NULL:
- * none applies, and change->refusal is that of the first one. */
+/* Parses one text once and tries the rewrites in turn, from `first` on, until one applies.  *changed NULL: no
+ * rewrite applies, and change->refusal is the refusal of the first rewrite. */
 static int try_text(const char *source, const lift_rewrite_t *const *rewrites, uint32_t count, const asking_t *asking, char **changed,
                     lift_change_t *change, const char **made, rkb_error_t *err) {
    rkb_problems_t problems;

@@ -35,16 +35,17 @@ bool lift_split_reduction(const lift_subject_t *subject, lift_change_t *change);
 bool lift_vector_copy(const lift_subject_t *subject, lift_change_t *change);     /* vector_copy.c */
 bool lift_warp_to_block(const lift_subject_t *subject, lift_change_t *change);   /* warp_to_block.c */
 
-/* The place to begin at, drawn among count places; 0 for none. */
+/* The place to begin at, drawn at random among count places; 0 if count is 0. */
 uint32_t lift_draw(const lift_subject_t *subject, uint32_t count);
 /* Lists the kernels of the text; returns their number. */
 uint32_t lift_kernels(const lift_tree_t *tree, uint32_t *out, uint32_t most);
-/* Applies a rewrite to one kernel of the text: it tries them in turn, from a drawn one on.  Returns whether it was made. */
+/* Applies a rewrite to one kernel of the text.  It tries the kernels in turn, beginning with one drawn at random.  Returns whether the
+ * rewrite was made. */
 bool lift_try_kernels(const lift_subject_t *subject, lift_change_t *change,
                       bool (*apply)(const lift_subject_t *subject, uint32_t kernel, lift_change_t *change));
 
-/* RKB_OK with *changed NULL: refused, and note says why.  name: a rewrite, or "any": one that applies, chosen
- * at random.  If the rewrite needs another one first, that one is made first.  *changed is malloc'd.
+/* RKB_OK with *changed NULL: refused, and note says why.  name: a rewrite, or "any": a rewrite that applies,
+ * chosen at random.  If the rewrite needs another rewrite first, makes that too.  *changed is malloc'd.
  * RKB_ERR_UNAVAILABLE: this machine has no parser. */
 int lift_rewrite(const char *source, const char *name, rkb_random_t *stream, bool (*cancelled)(void *argument), void *argument,
                  char **changed, char *note, size_t note_size, rkb_error_t *err);

@@ -1,4 +1,4 @@
-/* Operations of rewrites on their subject: they draw a place to begin at, list the kernels, and try one after the other.  Any thread. */
+/* Steps that rewrites share: drawing a place to begin at, listing the kernels of a text, and trying these one after the other.  Any thread. */
 #include "base/random.h"
 #include "lift/rewrite.h"
 

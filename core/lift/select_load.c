@@ -9,7 +9,7 @@
  * Holds where
  *   - the pointer is a kernel's parameter to which every launch passes a whole tensor or scratch buffer, or the sum
  *     of such a parameter and an offset: then element 0 exists;
- *   - the condition consists of comparisons and names only, so that all of it may be evaluated;
+ *   - the condition consists of comparisons and names only, so that evaluating all of it does no harm;
  *   - the selected value is zero otherwise.  After a `continue`, the value is only a factor of products that are
  *     added up with +=, and no other load there depends on the names of the condition.  Adding a zero product then
  *     changes nothing, if the other factor is finite. */
@@ -65,7 +65,7 @@ static void write_flat(rkb_text_t *out, const lift_tree_t *tree, uint32_t condit
 typedef struct load {
    uint32_t subscript;
    const char *type;       /* type of its pointer */
-   rkb_text_t base, index; /* expressions of the whole buffer and of the index */
+   rkb_text_t base, index; /* the whole buffer, and the index in it, as expressions */
 } load_t;
 
 static void free_load(load_t *load) {
@@ -127,8 +127,8 @@ static bool is_return_of_zero(const lift_tree_t *tree, uint32_t statement) {
    return lift_is(tree, statement, LIFT_RETURN) && lift_children(tree, statement) == 1 && lift_is_zero(tree, lift_child(tree, statement, 0));
 }
 
-/* Changes a method that consists of early returns of zero, declarations, and the return of a load, which a
- * condition may select. */
+/* Changes a method that consists of early returns of zero, declarations, and the return of a load; a condition may
+ * choose between the load and zero. */
 static bool choose_in_method(chooser_t *chooser, uint32_t method) {
    const lift_tree_t *tree = chooser->subject->tree;
    const uint32_t body = lift_body(tree, method);
@@ -163,7 +163,7 @@ static bool choose_in_method(chooser_t *chooser, uint32_t method) {
       write_flat(&condition, tree, lift_child(tree, value, 0));
       value = lift_child(tree, value, 1);
    } else if (inside.count == 0) {
-      sound = false; /* the method selects between no values */
+      sound = false; /* the method has no condition that selects a value */
    }
    if (sound) {
       sound = read_load(chooser, value, &load);
@@ -259,7 +259,7 @@ static bool is_factor(const lift_tree_t *tree, uint32_t product, uint32_t variab
           (is_factor(tree, lift_child(tree, plain, 0), variable) || is_factor(tree, lift_child(tree, plain, 1), variable));
 }
 
-/* Whether, from the statement on, the value is only a factor of a sum's terms, and no load depends on the
+/* Whether, from this statement on, the value is used only as a factor of a sum's terms, and no load depends on the
  * condition's names. */
 static bool only_products(const lift_tree_t *tree, uint32_t from, uint32_t variable, uint32_t condition) {
    for (uint32_t s = from; s != LIFT_NONE; s = tree->nodes[s].next)

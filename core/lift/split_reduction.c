@@ -7,8 +7,8 @@
  *
  * Holds where
  *   - the loop counts up, nothing leaves it early, and its bounds and step do not change in it;
- *   - besides its own variables and shared memory that each step writes anew, the loop changes only sums, with +=,
- *     and reads the sums nowhere else; so any split of the steps gives the same sums in another order of adding;
+ *   - the loop changes only three things: its own variables, shared memory that each step writes anew, and sums, with
+ *     +=; it does not read the sums elsewhere.  So any split of the steps gives the same sums in another order of adding;
  *   - the sums are floats that are zero before the loop;
  *   - the code before the loop stores nothing outside the thread, so that running it twice changes nothing;
  *   - the grid has at most two dimensions and the block has one. */
@@ -119,8 +119,8 @@ static bool check_before(const lift_tree_t *tree, const split_t *split, lift_cha
    return true;
 }
 
-/* Finds the loop: the statement is the loop, or the only call of a function that contains only declarations
- * and the loop. */
+/* Finds the loop.  The statement is the loop, or it is the only call of a function that contains nothing but
+ * declarations and the loop. */
 static bool find_loop(const lift_tree_t *tree, split_t *split, lift_change_t *change) {
    char name[128];
    if (lift_loop_read(tree, split->statement, &split->loop)) {
@@ -180,7 +180,7 @@ static void write_total(rkb_text_t *out, const lift_tree_t *tree, const split_t 
    }
 }
 
-/* For each element of each sum, writes the store to `element` of scratch or the addition of it. */
+/* For each element of each sum, writes its store to `element` of scratch, or the addition of that element. */
 static void write_elements(rkb_text_t *out, const lift_tree_t *tree, const split_t *split, bool store, const char *indent) {
    char name[64];
    for (uint32_t s = 0; s < split->sum_count; s++) {
@@ -274,7 +274,7 @@ static void write_kernels(const lift_tree_t *tree, const split_t *split, lift_ch
    rkb_text_t own;
    rkb_text_init(&own, 2048);
    write_own(&own, tree, split, "blockIdx.z", "");
-   rkb_text_add(&text, rkb_text_get(&own) + 1); /* the type stands before it already */
+   rkb_text_add(&text, rkb_text_get(&own) + 1); /* the type is already written before it */
    write_elements(&text, tree, split, true, "   ");
    rkb_text_add(&text, "}\n\n");
    lift_replace(change, kernel->start, kernel->start, "%s", rkb_text_get(&text));

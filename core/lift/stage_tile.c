@@ -1,4 +1,4 @@
-/* stage_tile: what all threads of a block read goes through shared memory, in tiles of a loop's steps.
+/* stage_tile: elements that all threads of a block read go through shared memory, in tiles of some steps of a loop.
  *
  * Before: in a loop over c, and in loops of constant length inside it, every thread reads p[index] with an index that
  * is the same for the block.
@@ -13,8 +13,8 @@
  *   - the block's conditions around the access are tested again where the tile is filled, and the tile has zero where
  *     they fail.  Such a condition around a product that is added up is then removed: a zero product adds nothing, if
  *     the other factor is finite;
- *   - a thread's conditions around the access say nothing about the index, because the index does not depend on the
- *     thread. */
+ *   - conditions around the access that depend on the thread are not tested where the tile is filled: the index does
+ *     not depend on the thread. */
 #include <stdlib.h>
 #include <string.h>
 #include "lift/launches.h"
@@ -135,7 +135,7 @@ static void write_product(rkb_text_t *out, const lift_tree_t *tree, const stage_
    }
 }
 
-/* Orders the variables so that those that move the index least come first; neighbouring threads then read
+/* Orders the variables by how far one step of each moves the index, the least first.  Neighbouring threads then read
  * neighbouring elements. */
 static void order_variables(const lift_tree_t *tree, const stage_t *stage, uint32_t *order) {
    int64_t weight[MOST_LOOPS + 1];

@@ -1,4 +1,4 @@
-/* Sums, and which of their parts are the same for four neighbours.  Pure; any thread. */
+/* How sums grow with a variable, and which parts of expressions are the same for four neighbouring values of it.  Pure; any thread. */
 #ifndef RKB_LIFT_SUM_TERMS_H
 #define RKB_LIFT_SUM_TERMS_H
 
@@ -9,11 +9,11 @@ int64_t lift_coefficient(const lift_tree_t *tree, uint32_t expression, uint32_t 
 /* 0, 0.f or 0.0f */
 bool lift_is_zero(const lift_tree_t *tree, uint32_t expression);
 
-/* Whether a sum is a multiple of four if the variable is, and if the conditions hold that this function adds
- * to out, joined by &&.  The conditions name only what is declared outside the place. */
+/* Whether a sum is a multiple of four if two things hold: the variable is a multiple of four, and the conditions hold
+ * that this function adds to out, joined by &&.  The conditions name only what is declared outside the place. */
 bool lift_in_fours(rkb_text_t *out, const lift_tree_t *tree, uint32_t sum, uint32_t variable, uint32_t place);
-/* Whether a condition is the same for a multiple of four and the three numbers after it, if the conditions
- * hold that this function adds.  For a < b it is, if both are multiples of four. */
+/* Whether a condition has the same value for a multiple of four and the three numbers after it, if the conditions
+ * hold that this function adds.  a < b has the same value for all four if a and b are multiples of four. */
 bool lift_holds_in_fours(rkb_text_t *out, const lift_tree_t *tree, uint32_t condition, uint32_t variable,
                          uint32_t place);
 

@@ -43,7 +43,7 @@ uint32_t lift_child(const lift_tree_t *tree, uint32_t node, uint32_t index); /* 
 uint32_t lift_children(const lift_tree_t *tree, uint32_t node);              /* the number of children */
 /* The node inside parentheses and casts. */
 uint32_t lift_plain(const lift_tree_t *tree, uint32_t node);
-uint32_t lift_around(const lift_tree_t *tree, uint32_t node, enum lift_kind kind); /* the nearest such node around it */
+uint32_t lift_around(const lift_tree_t *tree, uint32_t node, enum lift_kind kind); /* the nearest node of this kind around it */
 uint32_t lift_function_of(const lift_tree_t *tree, uint32_t node);
 uint32_t lift_body(const lift_tree_t *tree, uint32_t function); /* its compound statement */
 /* The statement of a block that holds the node; LIFT_NONE when block does not. */

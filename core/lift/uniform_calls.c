@@ -31,7 +31,8 @@ static bool is_passed_equal(const lift_tree_t *tree, uint32_t parameter, int dep
    return calls > 0;
 }
 
-/* Whether all threads give the variable the same values: its initialiser, and where it is a loop's variable, condition and step. */
+/* Whether all threads give the variable the same values: they share its initialiser and, if it is a loop's variable, the loop's condition and
+ * step. */
 static bool is_set_equal(const lift_tree_t *tree, uint32_t variable, int depth) {
    const uint32_t initialiser = lift_initialiser(tree, variable), function = lift_function_of(tree, variable);
    const uint32_t loop = tree->nodes[tree->nodes[variable].parent].parent;
@@ -48,7 +49,7 @@ static bool is_set_equal(const lift_tree_t *tree, uint32_t variable, int depth) 
           (lift_is(tree, step, LIFT_UNARY) || is_equal(tree, lift_child(tree, step, 1), LIFT_NONE, depth));
 }
 
-/* Whether a function of the text gives the same result to all threads that pass it the same. */
+/* Whether a function of the text gives the same result to all threads that pass the same arguments. */
 static bool gives_equal(const lift_tree_t *tree, const char *name) {
    const uint32_t function = lift_function_named(tree, name);
    uint32_t parameters[MOST_PARAMETERS], count = 0;

@@ -4,9 +4,11 @@
  * After: i is at most count - 1, and only threads that were in range store to memory.  All threads of a block then reach
  * the code that follows, so that it may contain a barrier.
  *
- * Holds where the exit stands in the kernel's own block; count is known before i and is at least 1, as it is where the
- * launch has a block; i is not changed; and every store is an assignment: no atomics, no assembly, no function of the
- * text that stores. */
+ * Holds where
+ *   - the exit stands in the kernel's own block;
+ *   - count is known before i and is at least 1 (if the launch has a block, it is);
+ *   - i is not changed;
+ *   - every store is an assignment: no atomics, no assembly, no function of the text that stores. */
 #include <string.h>
 #include "lift/launches.h"
 #include "lift/loops.h"

@@ -2,7 +2,7 @@
  *
  * Before: `for (int i = threadIdx.x; i < rows * depth; i += threads)` computes row and k from i by / and %, and stores
  * matrix.at(row, k) or zero in a tile.
- * After: where the conditions below hold, a thread makes four iterations one after the other, and
+ * After: where the conditions below hold, a thread makes four consecutive iterations, and
  * matrix.at_four(row, k) is one access of 16 bytes; elsewhere the loop is as before.
  *
  * Holds where
@@ -14,11 +14,11 @@
  *   - so one argument of the method grows by one, and the method reads a tensor at an index that grows with it:
  *     `row * pitch + k`.  The index is a multiple of four if pitch is one; the tensor itself begins at a multiple of 16
  *     bytes;
- *   - conditions around the access are the same for the four iterations: they do not name what grows, or they compare
- *     it by < with a multiple of four.
- * The written code tests at run time what must be a multiple of four; all threads share the values of that test.  For a
- * struct whose method has another form, the test says no.  One assumption is not tested: a tensor whose rows are
- * multiples of four has at least four elements. */
+ *   - conditions around the access are the same for the four iterations: they do not name the value that grows, or
+ *     they compare it by < with a multiple of four.
+ * The written code tests at run time whether these numbers are multiples of four; all threads share the values of the
+ * test.  For a struct whose method has another form, the test fails.  One assumption is not tested: a tensor whose rows
+ * are multiples of four has at least four elements. */
 #include "lift/vector_copy.h"
 
 #include <stdlib.h>

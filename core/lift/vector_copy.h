@@ -1,4 +1,5 @@
-/* What vector_copy knows of a copy into shared memory and of the objects that it reads through.  Its parts share this header. */
+/* What vector_copy knows of a copy into shared memory, and of the objects whose methods the copy calls.  The vector_copy_*.c files share this
+ * header. */
 #ifndef RKB_LIFT_VECTOR_COPY_H
 #define RKB_LIFT_VECTOR_COPY_H
 
@@ -8,7 +9,7 @@
 
 enum { VECTOR_COPY_OBJECTS = 8 };
 
-/* One way in which four iterations after each other move: by a local variable, and so by one argument of the method. */
+/* One way in which four consecutive iterations differ: a local variable grows, and so does one argument of the method. */
 typedef struct vector_way {
    uint32_t local;    /* grows by one from iteration to iteration; the others stay */
    uint32_t argument; /* of the method, from 0 */
@@ -34,7 +35,7 @@ typedef struct vector_copy {
    vector_object_t objects[VECTOR_COPY_OBJECTS];
    uint32_t object_count;
    char method[64], four_method[80],
-      in_fours[64]; /* in_fours: fresh name of the question whether elements can be read in fours */
+      in_fours[64]; /* in_fours: the new name of the method that says whether elements can be read in fours */
 } vector_copy_t;
 
 bool vector_copy_read_loop(vector_copy_t *copy);    /* vector_copy_loop.c */

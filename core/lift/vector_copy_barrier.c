@@ -22,7 +22,7 @@ static bool is_copy(const vector_copy_t *copy, uint32_t statement) {
 
 enum found { NOTHING, BARRIER, USE };
 
-/* What comes first between a statement of a block and another one or the block's end: a barrier, or a use of
+/* What comes first after a statement of a block, up to another statement or to the block's end: a barrier, or a use of
  * the tile. */
 static enum found look_after(const vector_copy_t *copy, uint32_t statement, uint32_t end, uint32_t tile) {
    for (uint32_t s = statement; s != LIFT_NONE && s != end; s = copy->tree->nodes[s].next) {

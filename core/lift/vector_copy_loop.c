@@ -87,7 +87,7 @@ static bool read_store(vector_copy_t *copy, uint32_t statement) {
    return true;
 }
 
-/* Which argument grows in this way, and what must hold so that the others and all conditions stay. */
+/* Which argument grows in this way, and what must hold so that the other arguments and all conditions stay the same. */
 static bool read_way(vector_copy_t *copy, vector_way_t *way) {
    const lift_tree_t *tree = copy->tree;
    const uint32_t place = copy->loop.node, condition = lift_is(tree, copy->value, LIFT_CONDITIONAL)
@@ -114,7 +114,7 @@ static bool read_way(vector_copy_t *copy, vector_way_t *way) {
           refuse(copy, condition, "the condition changes within four iterations");
 }
 
-/* Whether all that the loop takes from outside, the tile apart, is the same for the threads of a block. */
+/* Whether every outside value that the loop uses, except the tile, is the same for the threads of a block. */
 static bool is_begun_alike(vector_copy_t *copy) {
    const lift_tree_t *tree = copy->tree;
    const uint32_t tile = lift_base(tree, copy->target);

@@ -33,7 +33,8 @@ static bool has_base(const lift_tree_t *tree, uint32_t holder) {
    return memchr(from, ':', head) != NULL;
 }
 
-/* Whether a variable of the method stays within four elements: it does not name what grows, or is a bool of a condition that stays. */
+/* Whether a variable of the method stays the same within four elements: it does not name the value that grows, or it is a bool of a
+ * condition that stays the same. */
 static bool stays(vector_object_t *object, const lift_tree_t *tree, uint32_t variable, uint32_t grown) {
    const uint32_t initialiser = lift_initialiser(tree, variable);
    if (initialiser == LIFT_NONE || lift_assigns(tree, object->method, variable))
@@ -43,7 +44,7 @@ static bool stays(vector_object_t *object, const lift_tree_t *tree, uint32_t var
            lift_holds_in_fours(&object->guard, tree, initialiser, grown, object->method));
 }
 
-/* The value itself, or that of condition ? value : 0 with a condition that stays; LIFT_NONE where another value stands beside it. */
+/* The value itself; or, of condition ? value : 0 with a condition that stays the same, the value.  LIFT_NONE for any other conditional. */
 static uint32_t chosen_value(vector_object_t *object, const lift_tree_t *tree, uint32_t expression, uint32_t grown) {
    const uint32_t plain = lift_plain(tree, expression);
    if (!lift_is(tree, plain, LIFT_CONDITIONAL))
@@ -61,7 +62,7 @@ static bool reads_neighbours(vector_object_t *object, const lift_tree_t *tree, u
           lift_in_fours(&object->guard, tree, sum, grown, object->method);
 }
 
-/* Whether the value is the load, which may have a name. */
+/* Whether the value is the load, or a variable that holds it. */
 static bool gives_load(vector_object_t *object, const lift_tree_t *tree, uint32_t value, uint32_t load,
                        uint32_t grown) {
    const uint32_t given = chosen_value(object, tree, value, grown);
@@ -138,7 +139,7 @@ static bool add_object(vector_copy_t *copy, uint32_t holder, uint32_t method) {
    return true;
 }
 
-/* Where all structs are copied in the same way, that is the only one. */
+/* If all structs are copied in the same way, there is only this way. */
 static void keep_one_way(vector_copy_t *copy) {
    for (uint32_t o = 1; o < copy->object_count; o++)
       if (copy->objects[o].second != copy->objects[0].second)

@@ -81,7 +81,7 @@ static void write_object(const vector_copy_t *copy, const vector_object_t *objec
       &out, "\n   /* %s and the three elements after it along %s; one access, which %s allows. */\n   ",
       copy->method, grown, copy->in_fours);
    if (strncmp(tree->text + method->start, "__device__", 10) !=
-       0) /* attributes from macros are no part of the node */
+       0) /* the node does not include attributes that come from macros */
       rkb_text_add(&out, "__device__ ");
    if (object->possible)
       write_reading(&out, copy, object);
@@ -95,7 +95,7 @@ static void write_object(const vector_copy_t *copy, const vector_object_t *objec
    rkb_text_free(&out);
 }
 
-/* Writes the target of the iteration that is `four` steps further: what grows is replaced by it plus the steps. */
+/* Writes the target of the iteration that is `four` steps further: adds the steps to the variable that grows. */
 static void write_target(rkb_text_t *out, const vector_copy_t *copy, int four) {
    const lift_tree_t *tree = copy->tree;
    lift_change_t inside = {0};

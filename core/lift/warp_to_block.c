@@ -9,9 +9,9 @@
  *   - the block has 32 threads for each of `warps` rows, and the grid is ceildiv(rows, warps);
  *   - threadIdx.x occurs only in `threadIdx.x % 32` and in the row's number, and `warps` only in the latter;
  *   - a lane's number only begins loops in steps of 32 and picks lane 0;
- *   - each loop of shuffles is a butterfly (`__shfl_xor_sync` over distances 16 to 1) in the kernel's own block.  All
- *     lanes then hold the total; all threads meet the barrier, because a return before it is a return for the whole row;
- *     and totals may be joined in any order, as before. */
+ *   - each loop of shuffles is a butterfly (`__shfl_xor_sync` over distances 16 to 1) in the kernel's own block.  Then
+ *     all lanes hold the total.  All threads meet the barrier, because a return before it is a return for the whole row.
+ *     And totals may be joined in any order, as before. */
 #include <stdlib.h>
 #include <string.h>
 #include "lift/launches.h"

@@ -16,8 +16,8 @@ enum { HEADER_COUNT = sizeof HEADERS / sizeof *HEADERS };
 static const char *const COMMON[] = {"-xc++", "-std=c++17", "-nostdinc", "-nostdinc++", "-ferror-limit=1", "-ftemplate-depth=64",
                                      "-fconstexpr-steps=100000", "-fbracket-depth=200", "-fno-exceptions", "-target", "x86_64-linux-gnu",
                                      "-isystem", "/kernel/include", "-include", DECLARATIONS_PATH};
-/* Drops warnings that are no faults in a kernel: attributes that only a CUDA compiler knows, pragmas, unused parameters that the
- * launch passes. */
+/* Drops warnings of things that are no faults in a kernel: attributes that only a CUDA compiler knows, pragmas, and unused parameters that
+ * the launch passes. */
 static const char *const WARNINGS[] = {"-Wall", "-Wextra", "-Wshadow", "-Wconditional-uninitialized", "-Wunreachable-code", "-Wcomma",
                                        "-Wloop-analysis", "-Wdouble-promotion", "-Wshift-sign-overflow", "-Wno-unknown-attributes",
                                        "-Wno-ignored-attributes", "-Wno-unknown-pragmas", "-Wno-unused-parameter", "-Wno-unused-function",

@@ -125,8 +125,8 @@ static enum lift_kind kind_of(enum CXCursorKind kind) {
    }
 }
 
-/* The byte in the text; false when the place is elsewhere.  For text from a macro, the place where the macro
- * is used. */
+/* The byte of a place in the text; false when the place is not in the text.  For text from a macro, the place where the
+ * macro is used. */
 static bool place_of(CXSourceLocation location, unsigned *offset) {
    CXFile file;
    unsigned line, column;
@@ -213,8 +213,8 @@ static void mark(writer_t *writer, CXCursor cursor) {
    clang_disposeString(spelled);
 }
 
-/* Whether a child lies inside its parent.  The second variable of `const Pack<vec> a, b;` has the type's
- * expressions among its children, although they belong to the first. */
+/* Whether a child lies inside its parent.  In `const Pack<vec> a, b;` libclang lists the type's expressions among the
+ * children of the second variable too, although they belong to the first variable. */
 static bool lies_in_parent(const writer_t *writer, unsigned start, unsigned end) {
    if (!writer->parent)
       return true;
