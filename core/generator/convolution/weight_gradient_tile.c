@@ -1,6 +1,6 @@
 /* Kernels that compute the gradient of a convolution's weight by warpgroups.  A block owns some channels of
  * the image and of the given gradient, all taps of the window between them, and a range of rows of 32 pixels.
- * One thread of the last warpgroup copies such a row of the gradient and the part of the image under its
+ * One thread of the last warpgroup copies a row of 32 pixels of the gradient and the part of the image under its
  * windows; three warps beside it split the row.  Each warp of the other warpgroups loads its channels of the
  * part, shifted by the tap, splits them in registers, and multiplies.  One thread writes the text. */
 #include "generator/convolution/weight_gradient_tile.h"

@@ -11,7 +11,7 @@ const char *rkb_mapping_name(uint32_t mapping);
 /* Whether launches of the mapping may have the decision at all.  rkb_decision_applies answers the same
  * question for one launch. */
 bool rkb_mapping_has(uint32_t mapping, uint32_t decision);
-/* Whether a root is joined from parts along its last dim, or is a sum of gradients of such parts. */
+/* Whether a root is joined from parts along its last dim, or is a sum of gradients of parts that are joined in this way. */
 bool rkb_launch_joins(const rkb_graph_t *graph, const rkb_launch_t *launch);
 /* Whether this launch has the decision. */
 bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t decision);

@@ -7,7 +7,7 @@
 
 #define RKB_CHANNELWISE_WINDOWS 4u
 
-/* Whether a launch computes one such convolution of two dims, with stride and dilation 1, and nothing else
+/* Whether a launch computes one of these convolutions, of two dims, with stride and dilation 1, and nothing else
  * that needs many elements. */
 bool rkb_launch_is_channelwise(const rkb_graph_t *graph, const rkb_launch_t *launch);
 /* The sizes that the window has, the same along both dims, ascending.  Returns how many there are; 0: more

@@ -13,7 +13,7 @@ const char *rkb_map_text(const char *operation, bool narrow);
  * NULL: there is no text. */
 const char *rkb_conversion_text(uint32_t dtype);
 
-/* Device functions that such expressions call.  A kernel file that calls one has its text once. */
+/* Device functions that the expressions of operations call.  A kernel file has the text of each called function once. */
 typedef struct rkb_helper {
    const char *name, *text;
 } rkb_helper_t;

@@ -5,7 +5,7 @@ static bool is_one(const rkb_graph_t *graph, uint32_t size) {
    return graph->sizes.list[size].constant && graph->sizes.list[size].at[0] == 1;
 }
 
-/* The dim of a value that has all of its elements, one for each row.  The value's rank: there is no such dim. */
+/* The dim of a value along which all of its elements lie, one for each row.  The value's rank: there is no such dim. */
 static uint32_t only_dim(const rkb_graph_t *graph, const rkb_node_t *node, uint32_t rows) {
    uint32_t only = node->rank;
    for (uint32_t d = 0; d < node->rank; d++)

@@ -75,9 +75,9 @@ enum rkb_decision {
    RKB_STRETCHES, /* ROW: blocks that own stretches of rows and sum each place over their rows; a second launch adds these sums; 0: a block a row */
    RKB_SEGMENTS, /* ROW: 1: the launch also finds sums over rows, one for each of the equal pieces of a row; a second launch adds the rows' parts */
    RKB_CHANNELS, /* ELEMENT with windows over a convolution in registers: channels of a thread, which share the pixels */
-   RKB_SHORTER, /* ROW with kept rows: rows that can be kept by so many times fewer threads get only these; 1: the same threads for all */
-   /* TILE, TENSOR: a product of at most so many times 1,024 multiply-adds is computed by one warp for each
-    * element; 0: always by tiles. */
+   RKB_SHORTER, /* ROW with kept rows: the factor by which short rows, which fewer threads can keep, get fewer threads; 1: the same threads for all */
+   /* TILE, TENSOR: the limit, in units of 1,024 multiply-adds, up to which one warp computes each element of a
+    * product; 0: tiles always compute the product. */
    RKB_SMALL,
    /* ELEMENT, ROW, COLUMN, TILE, TENSOR: 1: the launch shares a kernel with the launch before it, each with a
     * range of its blocks. */

@@ -46,10 +46,11 @@ int64_t rkb_other_weight(const rkb_launch_t *launch) {
 /* A case with more tiles than this may take a second tile of as many parts.  So small shapes take the first tile. */
 #define MOST_FIRST_TILES 2
 
-/* Cases of so many terms and a few tiles are cheap to execute. */
+/* Cases of at most so many terms and a few tiles are cheap to execute. */
 #define MOST_REACHED_TERMS 4096
 
-/* So many tiles are few for a weight with several taps; or as many tiles as the smallest such weight has, with 64 channels and nine taps. */
+/* For a weight with several taps, two numbers of tiles count as few: this one, and that of the smallest weight, with 64 channels and nine
+ * taps. */
 #define FEW_TILES_OF_TAPS 4
 #define LEAST_COLUMNS_OF_TAPS (64 * 9)
 

@@ -59,7 +59,7 @@ typedef struct rkb_online {
    /* By warpgroups, where the first scores are multiplied by a positive number and the exponents apply this number instead: the node of the
     * products, and the node of their largest.  RKB_NO_NODE: there is no such number. */
    uint32_t scaled, scaled_largest;
-   /* By warpgroups, of several kinds of scores, where what becomes of them for an out is multiplied by a positive number and the out is
+   /* By warpgroups, of several kinds of scores.  If the values made of them for an out are multiplied by a positive number, and the out is
     * multiplied by it instead: the node of this product.  RKB_NO_NODE: there is none. */
    uint32_t later[RKB_ONLINE_MANY];
    /* Warpgroups that multiply (0: warps do), and where their warps' rooms begin in shared memory. */
@@ -107,10 +107,10 @@ const char *rkb_online_out(rkb_writer_t *writer, const rkb_online_t *o, uint32_t
 void rkb_online_find_bounds(rkb_writer_t *writer, rkb_online_t *o);
 void rkb_online_write_place(rkb_writer_t *writer, rkb_online_t *o, const rkb_index_t *blocks);
 
-/* online_statistics.c: writes what becomes of the present scores: statistics of their rows, and terms for
+/* online_statistics.c: writes the values made of the present scores: statistics of their rows, and terms for
  * later products. */
 void rkb_online_write_made(rkb_writer_t *writer, rkb_online_t *o);
-/* The same by warpgroups: a lambda `weigh` that replaces a tile's scores by what becomes of them. */
+/* The same by warpgroups: a lambda `weigh` that replaces a tile's scores by the values made of them. */
 void rkb_online_write_weigh(rkb_writer_t *writer, rkb_online_t *o);
 /* The same where there are several kinds of scores.  The lambda computes statistics alone, or later values from the scores and stored
  * statistics. */
@@ -174,7 +174,7 @@ void rkb_online_keep_own(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_write_fragments(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_add_fragments(rkb_writer_t *writer, const rkb_online_t *o, uint32_t out);
 
-/* online_results.c: writes what becomes of statistics and outs to memory. */
+/* online_results.c: writes the roots that are computed from statistics and outs to memory. */
 /* Writes an out's elements of row m, from column u on, to the roots that are computed from them: as many elements as an access is wide.  They
  * lie side by side in shared memory.  first: the text of the first element's place without its end, "room[row * 40 + u", to which the
  * places of the others add a number. */

@@ -10,7 +10,7 @@
 #include "generator/text/writer.h"
 #include "generator/online/online_warpgroups.h"
 
-/* Finds which reductions are no statistics, but add up an out's matrices.  False: some outs have such a sum, and others none. */
+/* Finds the reductions that are not statistics but add up an out's matrices.  False: some outs are added up, and others are not. */
 static bool find_totals(const rkb_graph_t *graph, rkb_online_nodes_t *nodes) {
    for (uint32_t r = 0; r < nodes->reduce_count;) {
       const rkb_node_t *reduce = &graph->nodes[nodes->reduces[r]];

@@ -1,4 +1,4 @@
-/* Sums of powers below the largest score of a row, and what becomes of them when a larger one comes, in a tile or from another warp.  One
+/* Sums of powers below the largest score of a row, and how they are rescaled when a larger score comes, in a tile or from another warp.  One
  * thread. */
 #include "generator/online/online.h"
 

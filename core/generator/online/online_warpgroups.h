@@ -41,7 +41,7 @@ static inline bool rkb_online_is_several(const rkb_online_nodes_t *nodes) {
 /* The copying warpgroup gives registers to the others: writes this, if any are moved. */
 void rkb_online_write_fewer_registers(rkb_writer_t *writer, const rkb_online_t *o);
 void rkb_online_write_more_registers(rkb_writer_t *writer, const rkb_online_t *o);
-/* Whether a thread's registers hold scores, sums of outs, and what becomes of the scores while it is multiplied. */
+/* Whether a thread's registers hold scores, sums of outs, and the values made of scores while these values are multiplied. */
 bool rkb_online_has_registers(const rkb_online_t *o, bool made);
 /* Of several kinds of scores.  The first function decides whether own rows stay in registers, from which they are multiplied (keep); the
  * second declares these registers; the third loads the rows once they have come. */

@@ -59,7 +59,7 @@ static void write_loads(rkb_writer_t *writer, const rkb_rows_t *rows, const rkb_
                                  rkb_rows_kept_element(writer, rows, &rows->ahead[k], row, round)));
 }
 
-/* Where a load's packs begin in a stage, after so many bytes. */
+/* Where a load's packs begin in a stage: after the given number of bytes. */
 static const char *part_of(rkb_writer_t *writer, const rkb_rows_t *rows, const char *stage, int64_t first) {
    const char *begin =
       rkb_arena_format(writer->arena, "kept + %s * %lld", stage, (long long)rows->stage_bytes);

@@ -14,7 +14,7 @@ void rkb_rows_load_first(rkb_writer_t *writer, rkb_rows_t *rows);
 void rkb_rows_load_ahead(rkb_writer_t *writer, rkb_rows_t *rows);
 /* At the end of that loop. */
 void rkb_rows_end_ahead(rkb_writer_t *writer, const rkb_rows_t *rows);
-/* How many blocks of so many threads, each with so many bytes of rows to come, a multiprocessor should hold. */
+/* How many blocks a multiprocessor should hold; each has this many threads, and this many bytes of rows to come. */
 uint32_t rkb_rows_staged_blocks(int64_t threads, int64_t bytes);
 
 #endif

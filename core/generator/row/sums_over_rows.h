@@ -7,12 +7,13 @@
 
 /* Whether an anchor is a sum over all rows, one for each piece of a row. */
 bool rkb_rows_is_segment(const rkb_writer_t *writer, const rkb_rows_t *rows, uint32_t anchor);
-/* A loop over the pieces of the row; the places of one follow.  levels: the pass of each anchor; names: of the anchors' sums. */
+/* Begins a loop over the pieces of the row; a loop over the places of a piece follows inside it.  levels: the pass of each anchor; names:
+ * those of the anchors' sums. */
 void rkb_rows_open_segment(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *levels, uint32_t level,
                            const char **names);
 void rkb_rows_close_segment(rkb_writer_t *writer, rkb_rows_t *rows, const uint32_t *levels, uint32_t level,
                             const char **names);
-/* The term of such a sum at a place of the row. */
+/* The term of a sum for each piece, at a place of the row. */
 const char *rkb_rows_segment_term(rkb_writer_t *writer, const rkb_rows_t *rows, uint32_t anchor,
                                   const rkb_index_t *place);
 /* Sums of each place over the rows of a block: sets them to zero, and begins the loop over the block's rows. */

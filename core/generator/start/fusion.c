@@ -77,7 +77,7 @@ static bool narrow(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    return all;
 }
 
-/* Tiles that people use for such kernels, the largest first; the first possible one is taken.  With few rows
+/* Tiles that people use for kernels over scores, the largest first; the first possible tile is taken.  With few rows
  * a thread has one row.  Where several products share the registers, a thread has fewer columns, so that more
  * warps hide each other's waits. */
 static bool fit_tiles(rkb_graph_t *graph, rkb_launch_t *launch, int64_t shared_bytes) {

@@ -14,7 +14,7 @@ typedef struct rkb_fusions {
 /* Finds launches over scores.  needed: nodes that some output needs.  Every launch found can be written when
  * its inputs are in memory. */
 void rkb_fusions_find(rkb_graph_t *graph, const bool *needed, int64_t shared_bytes, rkb_fusions_t *fusions);
-/* Whether two launches compute the same scores.  rkb_fusions_once takes such launches away. */
+/* Whether two launches compute the same scores.  rkb_fusions_once removes launches that do. */
 bool rkb_fusions_recompute(const rkb_fusions_t *fusions);
 void rkb_fusions_once(rkb_fusions_t *fusions);
 /* Returns the launch whose last anchor the node is; NULL: there is none. */

@@ -291,7 +291,7 @@ static uint32_t reader_of(const plan_t *plan, uint32_t node) {
    return RKB_NO_NODE;
 }
 
-/* Moves a root to a launch that computes it anyway, unless another launch must read it earlier. */
+/* Moves a root to a launch that computes it anyway, unless a launch before that one must read it. */
 static void move_root(plan_t *plan, uint32_t from, uint32_t root, uint32_t to) {
    rkb_schedule_t *schedule = plan->schedule, *before = rkb_allocate(1, sizeof *before);
    rkb_launch_t *launch = &schedule->launches[from], *into = &schedule->launches[to];
@@ -352,7 +352,7 @@ static void divide_node(plan_t *plan, uint32_t number) {
       return;
    for (uint32_t i = 0; i < node->input_count; i++)
       want(plan, node->inputs[i]);
-   /* Its operand may belong to a launch by now. */
+   /* The node's operand may belong to a launch by now. */
    if (node->kind == RKB_NODE_REDUCE && try_join(plan, number))
       return;
    add_launch(plan->graph, plan->schedule, number, false);

@@ -29,8 +29,8 @@ static void store_sums(const rkb_graph_t *graph, rkb_launch_t *launch, uint32_t 
    }
 }
 
-/* Whether a schedule's least time is shorter than another's, or as long with fewer bytes: while a tile's
- * results are stored, nothing is multiplied. */
+/* Whether a schedule's least time is shorter than another's, or as long with fewer bytes.  Fewer bytes help even then,
+ * because a tile does not multiply while it stores its results. */
 static bool is_better(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_schedule_t *schedule,
                       double seconds, double bytes) {
    double now;

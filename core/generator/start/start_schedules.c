@@ -36,8 +36,8 @@ const char *rkb_start_name(enum rkb_start start) {
 
 #define WINDOW_DEPTH 64.0 /* the most products of a result that one thread computes alone */
 
-/* Whether memory names the places from which a value is computed; such a value may be many times as large as
- * its source. */
+/* Whether a value is computed from places that numbers in memory name, as by a gather.  This value may be many times
+ * as large as its source. */
 static bool picks(const rkb_graph_t *graph, uint32_t node) {
    const rkb_node_t *from = &graph->nodes[node];
    if (from->kind == RKB_NODE_INPUT || from->kind == RKB_NODE_GATHER || from->kind == RKB_NODE_PUT)
@@ -61,7 +61,7 @@ static bool pays_to_store(const rkb_target_t *target, const rkb_extents_t *e, ui
    return once < again;
 }
 
-/* Stores such a factor by a launch before the product's, whose number grows by one. */
+/* Stores a factor that is computed from inputs, by a launch before the product's; the number of the product's launch grows by one. */
 static bool store_computed(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule, uint32_t number, uint32_t side) {
    const rkb_launch_t product = schedule->launches[number];
    const rkb_node_t *node = product.anchor_count ? &graph->nodes[product.anchors[0]] : NULL;

@@ -85,13 +85,13 @@ bool rkb_launch_suit_tensor(const rkb_graph_t *graph, const rkb_target_t *target
    return rkb_tensor_suit(graph, target, &e, launch) < HUGE_VAL;
 }
 
-/* Below so many multiply-adds, a warp for each element is faster than tiles that leave most of the device
- * idle.  By the profiler's model it takes about a nanosecond for each thousand of them. */
+/* Below this many multiply-adds, a warp for each element is faster than tiles that leave most of the device idle.  By
+ * the profiler's model a warp takes about a nanosecond for each thousand multiply-adds. */
 #define SMALL_PRODUCT 1024
-/* The same where other bench cases have tiles.  It is smaller, so that the cases which the checking machine
- * executes whole have tiles too. */
+/* The same limit where other bench cases have tiles.  It is smaller, so that cases which the checking machine executes
+ * whole have tiles too. */
 #define SMALL_IN_SOME 256
-/* A warp for a sum of so few terms has nothing to do for most of its lanes, so a thread computes an element. */
+/* If a warp computed a sum of so few terms, most of its lanes would have nothing to do.  So a thread computes an element. */
 #define SHORT_SUM 8
 
 static double work_of(const rkb_extent_t *e) {
@@ -115,8 +115,8 @@ static void suit_product(const rkb_graph_t *graph, const rkb_target_t *target, r
    const rkb_extents_t e = rkb_launch_extents(graph, launch);
    const uint32_t kind = graph->nodes[launch->anchors[0]].kind;
    rkb_launch_t tensor = *launch;
-   /* Channels that are convolved by themselves leave a tile nearly empty, and each needs its own place.  So a
-    * thread computes one element. */
+   /* Where channels are convolved by themselves, a tile would be nearly empty, and each channel needs its own place.  So
+    * a thread computes one element. */
    if ((kind == RKB_NODE_CONVOLUTION || kind == RKB_NODE_CONVOLUTION_INPUT) && e.mean.groups > 1 && fmin(e.mean.m, e.mean.n) < 4) {
       launch->mapping = RKB_MAP_ELEMENT;
       return;
@@ -186,8 +186,8 @@ static double bench_least(const rkb_graph_t *graph, const char *text) {
 /* Packs of 16 bytes that a thread of a cluster keeps: 64 KiB for a block of 128 threads, of which a
  * multiprocessor has room for three. */
 #define MOST_CLUSTER_PACKS 32
-/* A row whose share for each thread is more packs than this is not given to a cluster: the checking machine
- * executes a cluster's blocks together, and is slow then. */
+/* Most packs of a row for each thread of a cluster; longer rows do not get a cluster.  The checking machine executes a
+ * cluster's blocks together, and is slow with more packs. */
 #define MOST_CLUSTER_SHARE 256
 
 /* Lets the blocks of a cluster share a row that is too long for one block's registers, or rows that are too

@@ -62,13 +62,13 @@ static int64_t warps_of(const int64_t *d) {
    return d[RKB_TILE_M] / d[RKB_WARP_M] * (d[RKB_TILE_N] / d[RKB_WARP_N]);
 }
 
-/* Whether a block's sums leave no registers for another one beside it. */
+/* Whether a block's sums leave no registers for a second block on the multiprocessor. */
 static bool is_alone(const int64_t *d) {
    return 32 * warps_of(d) * (d[RKB_WARP_M] * d[RKB_WARP_N] / 32 + 64) > 65536 / 2;
 }
 
-/* The extents of products of single rows or columns side by side, as one product whose rows are listed; or of
- * products that have their own terms alone. */
+/* The extents of products of single rows or columns side by side, taken as one product whose rows are listed; or of
+ * products each of which has only the terms of its own list. */
 static rkb_extent_t listed_of(const rkb_extent_t *e) {
    if (e->terms)
       return (rkb_extent_t){.m = e->m, .n = e->n, .depth = ceil(e->depth / e->matrices), .groups = e->groups};
@@ -88,7 +88,7 @@ static double estimate_in(const rkb_target_t *target, const rkb_extents_t *exten
    const double steps = ceil(e->depth / split / (double)d[RKB_TILE_K]);
    double time = LAUNCH_NANOSECONDS + waves * (m * n * ceil(e->depth / split) / rate + 20 * steps + (warpgroups && !d[RKB_PERSISTENT] ? 1600 : 800));
    time += waves * (extents->computed[0] * m + extents->computed[1] * n) * ceil(e->depth / split) / COMPUTED_A_NANOSECOND;
-   /* While a block stores it does not multiply, but a block beside it on the multiprocessor does. */
+   /* While a block stores, it does not multiply, but a second block on the multiprocessor does. */
    if (!warpgroups)
       time += waves * 4 * m * n * (double)target->multiprocessors / BYTES_A_NANOSECOND * (is_alone(d) ? 1 : 0.5);
    if (split > 1)
@@ -137,8 +137,8 @@ static void suit_depth(const rkb_graph_t *graph, const rkb_target_t *target, rkb
       d[RKB_STAGES]--;
 }
 
-/* Gives a launch of mapping TENSOR a tile of warpgroups and so many parts.  False: its sums are too short for
- * them, or the target has no such products. */
+/* Gives a launch of mapping TENSOR a tile of warpgroups and this many parts.  False: its sums are too short for so
+ * many parts, or the target has no products of warpgroups. */
 static bool give_tile(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_extents_t *e,
                       const rkb_warpgroup_tile_t *tile, int64_t split, rkb_launch_t *launch) {
    int64_t *d = launch->decisions;
@@ -178,7 +178,7 @@ bool rkb_tensor_suit_warpgroups(const rkb_graph_t *graph, const rkb_target_t *ta
    return found;
 }
 
-/* What other_tile.c's condition compares in a case, without the least length of parts. */
+/* The number that the condition of other_tile.c compares in a case; the least length of parts is not checked. */
 static double rounds_of(const rkb_target_t *target, const rkb_launch_t *launch, const rkb_extent_t *e) {
    const int64_t *d = launch->decisions;
    const double tiles = ceil(e->m / (double)d[RKB_TILE_M]) * ceil(e->n / (double)d[RKB_TILE_N]) * e->groups * (double)d[RKB_SPLIT];

@@ -1,4 +1,4 @@
-/* Words that CUDA C++ has for itself, and functions that generated kernels call or define.  Pure; any thread. */
+/* Words of CUDA C++ itself, and functions that generated kernels call or define.  Pure; any thread. */
 #include "generator/text/language_words.h"
 
 #include <string.h>

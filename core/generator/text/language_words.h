@@ -1,4 +1,4 @@
-/* Words that CUDA C++ has for itself: no parameter may have such a name.  Any thread. */
+/* Words of CUDA C++ itself: no parameter may have one of them as its name.  Any thread. */
 #ifndef RKB_GENERATOR_LANGUAGE_WORDS_H
 #define RKB_GENERATOR_LANGUAGE_WORDS_H
 

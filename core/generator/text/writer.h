@@ -25,7 +25,7 @@ typedef struct rkb_storage {
 typedef struct rkb_term {
    const char *text;
    uint32_t depth; /* depth of the block that has it */
-   /* It is declared so many blocks further out, though it holds the value only in that block; else 0. */
+   /* How many blocks further out it is declared, if it holds the value only in this block; else 0. */
    uint32_t hoisted;
 } rkb_term_t;
 

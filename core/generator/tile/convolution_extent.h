@@ -20,7 +20,7 @@
    2 /* steps whose fragments lie in registers: one is multiplied while the next is split */
 #define RKB_CONVOLUTION_IMAGES                                                                               \
    2 /* parts of an image in shared memory: one comes while another is multiplied */
-#define RKB_CONVOLUTION_ALIGNED 4 /* a copy begins at a multiple of so many pixels of a row: 16 bytes */
+#define RKB_CONVOLUTION_ALIGNED 4 /* a copy begins at a multiple of this many pixels of a row: 16 bytes */
 #define RKB_CONVOLUTION_GROUP_CHANNELS 64 /* of an image, of one wgmma of the weight's gradient */
 
 #define RKB_CONVOLUTION_ROOM_ROWS                                                                            \
@@ -46,8 +46,8 @@ typedef struct rkb_convolution_extent {
    int64_t width, height; /* of the part */
 } rkb_convolution_extent_t;
 
-/* Whether the launch's decisions ask for such a kernel, and it computes a convolution or a gradient that may
- * have one. */
+/* Whether the launch's decisions ask for a kernel with this tile, and the launch computes a convolution or a gradient
+ * that may have this kernel. */
 bool rkb_convolution_is_tiled(const rkb_graph_t *graph, const rkb_launch_t *launch);
 /* NULL, or why the tile cannot be computed on a device with this much shared memory for a block; for tiled launches. */
 const char *rkb_convolution_refused(const rkb_graph_t *graph, const rkb_launch_t *launch,

@@ -64,7 +64,7 @@ const char *rkb_tensor_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
                                                                 : NULL;
    if (refused)
       return refused;
-   /* Sums in int32 hold so many products of bytes: 2^31 / 2^14. */
+   /* Sums in int32 hold this many products of bytes: 2^31 / 2^14. */
    if (d[RKB_TENSOR] == RKB_TENSOR_PATH_INT8) {
       const rkb_node_t *node = &graph->nodes[launch->anchors[0]], *left = &graph->nodes[node->inputs[0]];
       const uint32_t depth = left->shape[left->rank - (graph->sizes.list[node->integers[0]].at[0] ? 2 : 1)];
@@ -117,7 +117,7 @@ uint32_t rkb_tensor_conditions(rkb_graph_t *graph, rkb_arena_t *arena, const rkb
    uint32_t count = rkb_staging_layout(graph, launch->anchors[0], variant, conditions);
    const rkb_node_t *anchor = &graph->nodes[launch->anchors[0]];
    const uint32_t channels = anchor->shape[1];
-   /* Channels come last, in rows of channels and taps: so many neighbours belong to one tap. */
+   /* Channels come last, in rows of channels and taps; as many neighbours belong to one tap as there are channels. */
    if (anchor->kind == RKB_NODE_CONVOLUTION_WEIGHT && rkb_product_fast_dim(graph, launch->anchors[0], launch->roots[0]) == 1 &&
        rkb_product_is_turned(graph, launch->anchors[0], launch->roots[0]) && anchor->rank > 2 && !graph->sizes.list[channels].constant)
       conditions[count++] = (rkb_condition_t){.size = channels, .multiple = widest_of(launch)};
