@@ -47,7 +47,7 @@ bool rkb_convolution_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
                            rkb_index_size(indices, tile->node->integers[RKB_CONVOLUTION_HEAD + 3 * side + 1]),
                         *reach = rkb_index_constant(indices, (tile->extent.window[side] - 1) *
                                                                 tile->extent.dilation[side]);
-      if (in_phases) { /* taps of one phase, counted in strides */
+      if (in_phases) { /* the taps of one phase; neighbouring taps are one stride apart */
          const rkb_index_t *stride = rkb_index_constant(indices, tile->extent.stride);
          const int64_t taps = (tile->extent.window[side] + tile->extent.stride - 1) / tile->extent.stride;
          tile->before[side] =

@@ -33,7 +33,7 @@ void rkb_tensor_settle(const rkb_graph_t *graph, int64_t shared_bytes, rkb_launc
    int64_t *d = launch->decisions;
    d[RKB_COPY] = RKB_COPY_TENSOR;
    d[RKB_HELD] = d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3;
-   d[RKB_TAPS] = rkb_decision_applies(graph, launch, RKB_TAPS); /* for the launches of other cases */
+   d[RKB_TAPS] = rkb_decision_applies(graph, launch, RKB_TAPS); /* the launches of other cases use it */
    d[RKB_PHASES] = rkb_launch_has_phases(graph, launch);
    d[RKB_NARROW] = rkb_decision_applies(graph, launch, RKB_NARROW);
    d[RKB_TILE_M] = d[RKB_TILE_M] < 64 ? 64 : d[RKB_TILE_M];
@@ -41,9 +41,9 @@ void rkb_tensor_settle(const rkb_graph_t *graph, int64_t shared_bytes, rkb_launc
    d[RKB_GROUPS] = d[RKB_TILE_M] > 64 ? 2 : 1;
    if (d[RKB_TILE_K] * rkb_fragment_type(d[RKB_TENSOR])->bytes % 128 != 0)
       d[RKB_TILE_K] = 128 / rkb_fragment_type(d[RKB_TENSOR])->bytes;
-   d[RKB_WARP_M] = d[RKB_TILE_M] < 64 ? d[RKB_TILE_M] : 64; /* for the launches of other strides */
+   d[RKB_WARP_M] = d[RKB_TILE_M] < 64 ? d[RKB_TILE_M] : 64; /* tiles of warps, for the launches of other strides */
    d[RKB_WARP_N] = d[RKB_TILE_M] * d[RKB_TILE_N] > 128 * 64 ? 64 : 32;
-   const int64_t least = d[RKB_TAPS] ? 5 : 4; /* of pixels the fifth stage gains up to 5 % on an H200 */
+   const int64_t least = d[RKB_TAPS] ? 5 : 4; /* where a factor consists of pixels, the fifth stage gains up to 5 % on an H200 */
    for (d[RKB_STAGES] = d[RKB_STAGES] < least ? least : d[RKB_STAGES];
         d[RKB_STAGES] > 2 && rkb_launch_refused(graph, launch, shared_bytes);)
       d[RKB_STAGES]--;

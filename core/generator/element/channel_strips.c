@@ -6,7 +6,7 @@
 #include "generator/text/product_index.h"
 
 #define RANK 4      /* images, channels, rows, columns */
-/* Where the numbers of a convolution begin to have those of each dim: stride, padding and dilation. */
+/* The index from which a convolution's integers belong to single dims: stride, padding and dilation of each. */
 #define HEAD 2
 #define CHANNELS 64 /* channels of a block, whose taps it keeps in shared memory */
 

@@ -8,7 +8,7 @@
 typedef struct rkb_windows {
    const rkb_node_t *pool,
       *counted;            /* the pool or its gradient, and the node with an element for each window */
-   uint32_t number, under; /* of the pool, and of the node whose values are under the windows */
+   uint32_t number, under; /* node numbers: of the pool, and of the node whose values are under the windows */
    /* The convolution that computes these values in registers; RKB_NO_NODE: they are read from memory. */
    uint32_t convolution;
    uint32_t dims, outer, side; /* spatial dims; places of a window along all of them but the last; and along the last */

@@ -74,7 +74,7 @@ static uint32_t read_node(rkb_graph_reader_t *reader, uint32_t number) {
    const rkb_program_node_t *from = &program->nodes[number];
    const rkb_program_value_t *value = &program->values[from->output];
    const char *operation = from->operation->name, *name = *value->name ? value->name : operation;
-   /* These change bounds or gradients and not the value. */
+   /* These operations change bounds or gradients and not the value. */
    if (strcmp(operation, "allowance") == 0 || strcmp(operation, "detach") == 0)
       return reader->made[from->inputs[0]];
    if (rkb_graph_is_reduction(operation))
@@ -174,7 +174,7 @@ static void read_inputs(rkb_graph_reader_t *reader) {
    }
 }
 
-/* An output that is also an input, or also another output, gets a node of its own, which copies. */
+/* If an output is also an input or another output, it gets a node of its own, which copies the value. */
 static void read_outputs(rkb_graph_reader_t *reader) {
    const rkb_program_t *program = reader->programs[0];
    rkb_graph_t *graph = reader->graph;

@@ -90,7 +90,7 @@ enum rkb_decision {
                 * tiles; 0: a tile for each row.  Of sums over such rows: 1: a matrix has the terms of its own list; 0: it has all terms, and
                 * most are zero */
    RKB_CLUSTER, /* ROW: blocks of a cluster that share a row through each other's shared memory.  A thread also keeps there what does not fit into
-                * its registers.  1: a block has a row alone */
+                 * its registers.  1: a block has a row alone */
    RKB_OTHER_M, /* TENSOR with RKB_COPY_TENSOR: rows of a second tile, for cases that it suits better (other_tile.h); 0: there is none */
    RKB_OTHER_N, /* its columns; 0: as many as the first one's */
    RKB_OTHER_SPLIT, /* the parts of its sums */

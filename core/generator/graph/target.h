@@ -25,7 +25,7 @@ typedef struct rkb_target {
    double warpgroup[RKB_TENSOR_PATHS];
    /* Peak rates, which no kernel exceeds; 0: not known. */
    double bytes_a_second;           /* of device memory */
-   double cache_bytes;              /* of the second-level cache */
+   double cache_bytes;              /* bytes of the second-level cache */
    double fused_a_second;           /* multiply-adds of the whole device, by ordinary arithmetic */
    /* Multiply-adds by the fastest arithmetic that the task's precision class admits. */
    double products_a_second;

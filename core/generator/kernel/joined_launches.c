@@ -30,7 +30,7 @@ static const char *with_own_block(rkb_kernel_file_t *file, const char *body) {
    return text;
 }
 
-/* Returns the shared kernel's parameter for one of a launch: buffers of the same name are one parameter, and
+/* Returns the shared kernel's parameter for a parameter of one launch.  Buffers of the same name are one parameter, and
  * so are numbers that are computed in the same way. */
 static const char *parameter_for(rkb_kernel_file_t *file, shared_kernel_t *shared,
                                  const rkb_parameter_text_t *wanted) {

@@ -11,8 +11,8 @@ bool rkb_launch_has_longer(const rkb_launch_t *launch);
 /* Whether a launch of clusters should have both decisions.  longest: elements of its longest rows. */
 bool rkb_longer_suits(const rkb_graph_t *graph, const rkb_launch_t *launch, double longest,
                       int64_t shared_bytes);
-/* The launches that it becomes: one that reduces parts of longer rows and stores the results, one that writes the elements of longer rows,
- * and one of clusters for the other rows. */
+/* The launches that it becomes: the first reduces parts of longer rows and stores the results; the second writes the elements of longer
+ * rows; the third gives the other rows to clusters. */
 rkb_launch_t rkb_longer_parts(const rkb_launch_t *launch);
 rkb_launch_t rkb_longer_elements(const rkb_launch_t *launch);
 rkb_launch_t rkb_longer_clusters(const rkb_launch_t *launch);

@@ -22,7 +22,7 @@ typedef struct word {
 } word_t;
 
 typedef struct kernel {
-   const char *from, *end; /* with the comment before it, and the empty line after it */
+   const char *from, *end; /* the kernel's text with the comment before it and the empty line after it */
    const char *body;       /* the template's head */
    word_t name;
    word_t parameters[MOST_NAMES];

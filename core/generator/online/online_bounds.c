@@ -124,7 +124,7 @@ void rkb_online_write_place(rkb_writer_t *writer, rkb_online_t *o, const rkb_ind
                 (long long)o->own_tile);
    const char *groups = o->group_extent ? rkb_writer_uniform(writer, o->group_extent) : NULL;
    /* The order holds for the blocks of all matrices: with one block a multiprocessor, a long block at the end would
-       * leave the other multiprocessors idle. */
+    * leave the other multiprocessors idle. */
    const bool longest_first = o->groups && (o->end || o->shortens) && groups;
    if (longest_first && o->shortens)
       rkb_write(

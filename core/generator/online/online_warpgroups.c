@@ -14,10 +14,10 @@
 #define GROUP_ROWS 64 /* of one wgmma */
 #define MOST_GROUPS 3
 #define FRAGMENT_ROWS 16 /* terms of one wgmma, of two bytes */
-#define ROW_BYTES 128    /* of a tile: as wide as the widest swizzle */
+#define ROW_BYTES 128    /* bytes of a tile's row: as wide as the widest swizzle */
 #define PATTERN_BYTES 1024
 #define PRODUCER_REGISTERS 24
-#define SPLITTING_REGISTERS 88 /* of its threads where they split floats */
+#define SPLITTING_REGISTERS 88 /* registers of the copying warpgroup's threads where they split floats */
 #define MOST_REGISTERS 240
 #define FILE_REGISTERS 65536
 #define STATISTICS_REGISTERS                                                                                 \
@@ -181,7 +181,7 @@ static int64_t bytes_of(const rkb_online_t *o, const rkb_brought_t *tile) {
    return tile->rows * tile->width * o->tensor->bytes;
 }
 
-/* Of a streamed tile's stage: floats become two numbers each. */
+/* Bytes of a streamed tile's stage: each float becomes two numbers. */
 static int64_t stage_of(const rkb_online_t *o, const rkb_brought_t *tile) {
    return bytes_of(o, tile) * (splits(o->launch->decisions) ? 2 : 1);
 }

@@ -5,10 +5,10 @@
 #include "generator/row/row_range_sums.h"
 #include "generator/row/sums_over_rows.h"
 
-#define MULTIPROCESSOR_BYTES (228 << 10) /* of shared memory, on sm_90 */
-#define BLOCK_BYTES (2 << 10) /* the part of it that a block needs for its sums and that the system takes */
+#define MULTIPROCESSOR_BYTES (228 << 10) /* shared memory of a multiprocessor of sm_90 */
+#define BLOCK_BYTES (2 << 10) /* the part of shared memory that a block needs for its sums and that the system takes */
 #define STAGED_THREADS                                                                                       \
-   1024 /* of a multiprocessor, so that each has 64 registers, which suffice because it keeps its rows in shared memory */
+   1024 /* threads of a multiprocessor; each has 64 registers, which suffice because it keeps its rows in shared memory */
 
 /* Whether `cp.async` can bring what differs from row to row. */
 static bool can_stage(const rkb_rows_t *rows) {

@@ -12,12 +12,12 @@
 #include "generator/kernel/kernel_text.h"
 #include "generator/decisions/schedule_block.h"
 
-#define LEAST_TRIED 6u  /* fewer accepted kernels are too few to learn from */
+#define LEAST_TRIED 6u  /* with fewer accepted kernels there is too little to learn from */
 #define DRAWS 6000u     /* schedules that one call draws; those that belong to other slots are skipped */
 #define LOOKED_AT 400u  /* schedules whose time one call forecasts */
 #define ELITES 4u       /* the number of best schedules near which others are drawn */
 #define KEPT 24u        /* the most promising schedules; when one cannot be written, the next is tried */
-#define WORST 1.4       /* in logarithms: times past four times the best count as equally bad */
+#define WORST 1.4       /* a difference of logarithms: all times above four times the best count as equally bad */
 /* Requests in flight do not know of each other, so they take turns to look at four parts of the schedules. */
 #define GROUPS 4u
 /* The first GROUPED requests take the most promising schedule of their part, the next GROUPED the second, and so on. */

@@ -14,7 +14,7 @@
 #define LENGTH_START 2.5     /* steps in a decision's list of values */
 #define LENGTH_LEAST 0.6
 #define LENGTH_GREATEST 20.0
-#define LENGTH_PENALTY 0.15  /* for each squared logarithm of a length divided by the start */
+#define LENGTH_PENALTY 0.15  /* penalty for each squared logarithm of (length / start) */
 #define OTHER_MAPPING 2.0    /* squared distance of two mappings of the same work */
 #define LEAST_WEIGHT 0.03    /* the least weight of a launch */
 #define FIT_MOST 64u         /* observations to which the lengths are fitted */

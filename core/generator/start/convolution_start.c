@@ -16,7 +16,7 @@
 #define PART_BYTES 8.0    /* bytes for an element of a part, which is written and read */
 #define WEIGHT_SHARE 0.65 /* the assumed share of wgmma's rate for the gradient of a weight */
 
-/* Where a tile's pixels are gathered one by one, it takes so many times as long as a product of that size
+/* Where a tile's pixels are gathered one by one, the tile takes this many times as long as a product of the same size
  * (docs/results/2026-11-26-table: 3,465 us for each convolution of resnet_block; the estimate for a product
  * is 2,090). */
 #define GATHERED 1.7
@@ -115,7 +115,7 @@ static bool settle(const rkb_graph_t *graph, const rkb_target_t *target, int64_t
    d[RKB_ORDER] = 0;
    rkb_tensor_settle(graph, target->shared_bytes, launch);
    d[RKB_GROUPS] = groups;
-   /* For the launches of other cases, whose pixels need registers too. */
+   /* Sets decisions for the launches of other cases too; the pixels of these launches need registers. */
    d[RKB_WARP_M] = d[RKB_TILE_N] > 64 ? 64 : 32;
    d[RKB_WARP_N] = d[RKB_TILE_M] > 64 && d[RKB_TILE_N] > 128 ? 64 : 32;
    for (d[RKB_STAGES] = 4; d[RKB_STAGES] > 2 && rkb_launch_refused(graph, launch, target->shared_bytes);)

@@ -6,11 +6,11 @@
 #include "generator/row/rows_ahead.h"
 #include "generator/row/row_range_sums.h"
 
-#define MOST_STAGES 3          /* one is read while two are on their way */
-#define PACKS 2                /* that a thread keeps of each load */
-#define LEAST_THREADS 64       /* of a block, also for shorter rows */
+#define MOST_STAGES 3          /* one stage is read while the copies to two are in flight */
+#define PACKS 2                /* packs of each load that a thread keeps */
+#define LEAST_THREADS 64       /* least threads of a block, also for shorter rows */
 #define MOST_THREADS 512       /* more threads have too few registers for their sums */
-#define BESIDE_BYTES (4 << 10) /* of shared memory, for the sums of a block's warps */
+#define BESIDE_BYTES (4 << 10) /* shared memory for the sums of a block's warps */
 #define MULTIPROCESSORS 132    /* the values of the decision `stretches` are multiples of this number */
 /* If a thread needs at most so many registers for what it keeps of a row and for its sums over rows, shared memory gains nothing:
  * llama_rmsnorm's gradient needs 24, and its time on an H100 is the same with and without shared memory. */

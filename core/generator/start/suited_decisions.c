@@ -235,7 +235,7 @@ static void mark_read(const rkb_graph_t *graph, uint32_t number, bool *seen, boo
       mark_read(graph, node->inputs[i], seen, read);
 }
 
-/* Whether the results of rows need a tensor that the rows' statistics do not need, and that has so many elements for a row: a norm's weight. */
+/* Whether the results of rows need a tensor of at least so many elements that the rows' statistics do not need, such as a norm's weight. */
 static bool reads_later(const rkb_graph_t *graph, const rkb_launch_t *launch, double length) {
    bool seen[RKB_MAX_GRAPH_NODES] = {0}, later_seen[RKB_MAX_GRAPH_NODES] = {0},
         first[RKB_MAX_GRAPH_NODES] = {0}, later[RKB_MAX_GRAPH_NODES] = {0};

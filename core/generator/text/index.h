@@ -29,7 +29,7 @@ typedef struct rkb_index {
    const struct rkb_index *left, *right;
    int64_t constant;
    uint32_t size;          /* of a size */
-   const char *name;       /* of a variable; of others a hint, or NULL */
+   const char *name;       /* the name of a variable; for other expressions a suggested name, or NULL */
    struct rkb_index *next; /* the next one in its bucket */
    int64_t at[RKB_SAMPLES];
 } rkb_index_t;

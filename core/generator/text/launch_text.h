@@ -13,7 +13,7 @@ typedef struct rkb_launch_text_parts {
    int64_t cluster;  /* blocks of a cluster; 0 or 1: no clusters */
    int64_t blocks;   /* blocks wanted on a multiprocessor; 0: no wish */
    const char *when; /* what else must hold, beside the sizes' multiples; NULL: nothing */
-   const char *row, *rows; /* of rows that are kept: elements of one, and how many; else NULL */
+   const char *row, *rows; /* if rows are kept: the elements of a row, and how many rows there are; else NULL */
    int64_t most_row;       /* elements of the longest row that is kept */
    const char *owns; /* the comment: what a block or thread owns */
 } rkb_kernel_shape_t;

@@ -226,7 +226,7 @@ static rkb_term_t write_pool_gradient(rkb_writer_t *writer, const rkb_node_t *no
       for (uint32_t d = 2; d < node->rank; d++)
          same = rkb_arena_format(writer->arena, "%s%s%s == %s", same ? same : "", same ? " && " : "",
                                  rkb_writer_index(writer, inner[d]), rkb_writer_index(writer, at[d]));
-      /* of several NaN the last one counts, as in PyTorch */
+      /* if there are several NaN, the last one counts, as in PyTorch */
       rkb_write_open(writer, true, "if (%s > %s || %s != %s)", term.text, best, term.text, term.text);
       rkb_write(writer, "%s = %s;", best, term.text);
       rkb_write(writer, "%s = %s;", found, same);

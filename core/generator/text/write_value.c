@@ -73,7 +73,7 @@ static const char *integer_text(rkb_writer_t *writer, const rkb_node_t *node, ui
    return "0";
 }
 
-/* Its reciprocal is a normal number. */
+/* The sum's reciprocal is a normal number. */
 bool rkb_is_sum_of_powers(const rkb_graph_t *graph, uint32_t number) {
    const rkb_node_t *node = &graph->nodes[number];
    return node->kind == RKB_NODE_REDUCE && strcmp(node->operation, "sum") == 0 && rkb_is_operation(&graph->nodes[node->inputs[0]], "exp");

@@ -96,10 +96,10 @@ typedef struct rkb_writer {
    struct rkb_kept {
       const char *buffer, *array, *type;
       uint32_t dtype;
-      bool guarded;                          /* it is loaded under a condition of its own */
+      bool guarded;                          /* the load has a condition of its own */
       int64_t
-         threads; /* of the block in whose shared memory it lies; 0: it lies in registers; negative: `array` is the part that this round uses */
-      const rkb_index_t *element, *variable; /* in the pass that loaded it */
+         threads; /* threads of the block in whose shared memory it lies; 0: it lies in registers; negative: `array` is the part that this round uses */
+      const rkb_index_t *element, *variable; /* the element and the loop variable in the pass that loaded it */
    } kept[8];
    uint32_t kept_count;
    /* Uniform bounds of joined coordinates, in addition to the numbers of elements of buffers. */

@@ -180,7 +180,7 @@ void rkb_staging_look(rkb_writer_t *writer, rkb_product_tile_t *tile, rkb_tile_s
    if (!side->raw && widest > 1 && type->bytes == 4 && !single.guarded)
       side->width = 4; /* the writer loads vectors where it can */
    /* Single bytes go to shared memory along depth, whatever their order in memory: no load of fragments transposes
-       * bytes. */
+    * bytes. */
    side->rows_across = side->depth_fast || type->bytes == 1;
    if (!side->depth_fast && type->bytes == 1)
       side->width = 1;

@@ -4,7 +4,7 @@
 #include "generator/tile/tile_map.h"
 
 #define RANK 4 /* images, channels, two dims of pixels */
-/* Where the numbers of a convolution begin to have those of each dim: stride, padding and dilation. */
+/* The index from which a convolution's integers belong to single dims: stride, padding and dilation of each. */
 #define HEAD 2
 
 static const rkb_node_t *node_of(const rkb_writer_t *writer, const rkb_product_tile_t *tile) {
@@ -154,7 +154,7 @@ bool rkb_pixel_map_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, cons
           channels_come_last(writer, tile, map);
 }
 
-/* Returns "lower: ..." or "upper: ...": a corner that is so far before the pixel. */
+/* Returns "lower: ..." or "upper: ...": a corner of the box at this distance before the pixel. */
 static const char *corner_of(rkb_writer_t *writer, const char *name,
                              const rkb_index_t *const distance[RKB_PIXEL_DIMS]) {
    const char *text[RKB_PIXEL_DIMS];

@@ -46,7 +46,7 @@ typedef struct rkb_product_tile {
    rkb_product_t product;
    rkb_tile_side_t m, n;
    int64_t threads, depth;
-   rkb_product_dims_t rows; /* of a weight's gradient whose channels are last in memory */
+   rkb_product_dims_t rows; /* the row dims of a weight's gradient whose channels are last in memory */
    /* For a convolution whose terms are numbered tap by tap: depth's dims, channels last; else none. */
    rkb_product_dims_t terms;
    bool listed; /* m counts places in a list of rows that each pick one matrix (rows_by_matrix.h) */

@@ -74,7 +74,7 @@ const char *rkb_rows_by_matrix_name(const rkb_writer_t *writer, uint32_t product
 /* What is listed: sizes, and the input that has a matrix's number for each row. */
 typedef struct listed {
    uint32_t rows, matrices, numbers;
-   bool terms; /* of a sum, and not rows of a product */
+   bool terms; /* whether terms of a sum are listed, and not rows of a product */
 } listed_t;
 
 static listed_t listed_of(const rkb_graph_t *graph, uint32_t product) {

@@ -8,11 +8,11 @@
 #include "generator/tile/warpgroup_addends.h"
 
 #define ROOM_COLUMNS RKB_ADDEND_COLUMNS /* columns of sums, of 16 rows, that a warp stores at a time */
-#define ROOM_PADDING 8                  /* in floats: puts four rows of pairs into different banks */
+#define ROOM_PADDING 8                  /* floats of padding in a row: four rows of pairs are then in different banks */
 #define STORED_TOGETHER 4               /* elements of the output that are stored together */
 #define NARROW_TOGETHER 8               /* the same where sums are rounded before they go through the room */
 #define NARROW_COLUMNS 64 /* columns of rounded sums, of 16 rows, that a warp stores at a time */
-#define NARROW_PITCH 72   /* of a row in the room: rows begin in different banks */
+#define NARROW_PITCH 72   /* elements from one row of the room to the next: rows begin in different banks */
 
 static void open_unrolled(rkb_writer_t *writer, const char *head) {
    rkb_write_open(writer, false, "#pragma unroll\n%*s%s", 3 * (int)(writer->depth + 1), "", head);
