@@ -1,6 +1,6 @@
 /* Kernels that compute a convolution by warpgroups.  A block owns a rectangle of pixels of one image and some
- * channels of the output.  One thread of the last warpgroup copies the part of the image under the
- * rectangle's windows, some channels at a time, and for each tap of the window the high and low parts of the
+ * channels of the output.  One thread of the last warpgroup copies two things: the part of the image under the
+ * rectangle's windows, some channels at a time; and, for each tap of the window, the high and low parts of the
  * weight.  Each warp of the other warpgroups loads its pixels from that part, shifted by the tap, splits them
  * in registers, and multiplies.  One thread writes the text. */
 #include "generator/convolution/convolution_tile.h"

@@ -137,8 +137,8 @@ bool rkb_launch_joins(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    return false;
 }
 
-/* Whether a launch computes a max pool whose windows lie side by side, or the gradient of one, alone or with
- * a convolution under it. */
+/* Whether a launch computes a max pool whose windows lie side by side, or the gradient of this pool, alone or with a
+ * convolution under it. */
 static bool has_windows(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const rkb_node_t *node = launch->anchor_count ? &graph->nodes[launch->anchors[0]] : NULL;
    int64_t places = 1;

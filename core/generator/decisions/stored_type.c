@@ -20,7 +20,7 @@ static bool multiplies_bf16(const rkb_schedule_t *schedule, uint32_t product) {
    return found;
 }
 
-/* Whether only products read the value, also through views, and all of them round it to bfloat16. */
+/* Whether only products read the value, directly or through views, and all of them round it to bfloat16. */
 static bool is_rounded_factor(const rkb_graph_t *graph, const rkb_schedule_t *schedule, uint32_t node) {
    bool read = false;
    if (rkb_node_is_output(graph, node))

@@ -1,6 +1,6 @@
 /* Convolutions whose channels are convolved by themselves.  A thread owns a strip of neighbouring pixels of
- * one channel, or of a vector of channels, so that it multiplies each element that it loads by all taps of a
- * row.  One thread writes the text. */
+ * one channel, or of a vector of channels.  So it can multiply each loaded element by all taps of a row.  One
+ * thread writes the text. */
 #include "generator/element/channelwise.h"
 #include "generator/text/launch_text.h"
 #include "generator/text/product_index.h"

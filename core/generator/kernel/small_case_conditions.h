@@ -15,8 +15,8 @@
  * case needs indices of 64 bits, the smallest cases run the launch with 64 bits too. */
 const char *rkb_reach_wide(rkb_kernel_file_t *file, const char *elements);
 /* A further condition of a launch that keeps rows, which also requires that the rows are not too long; NULL: none.  Shorter rows run the
- * launch of longer ones where two things hold: a bench case has longer rows, and every case with a longer row is expensive, because it has
- * many of them (the scores of attention) or large products (the images of a batch norm). */
+ * launch of longer rows where two things hold: a bench case has longer rows, and every case with a longer row is expensive.  It is expensive
+ * if it has many rows (the scores of attention) or large products (the images of a batch norm). */
 const char *rkb_reach_longer(rkb_kernel_file_t *file, const rkb_variant_t *variant,
                              const rkb_kernel_shape_t *shape);
 /* The fewest multiply-adds for which a product takes its launch for few multiply-adds; 0: any number.  A product with still fewer takes the

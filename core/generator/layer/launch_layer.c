@@ -66,8 +66,8 @@ static const char *read_bias(const layer_t *layer, uint32_t node, uint32_t part,
    return rkb_write_float(layer->writer, node, (const rkb_index_t *[]){part_at(layer, part, place)}).text;
 }
 
-/* The number of an element of the layer's own output, and the text that reads it.  NVRTC may join a plain load of it with the load of the
- * states before the first step, and then reads both through the read-only path, which does not see what the launch writes. */
+/* The number of an element of the layer's own output, and the text that reads it.  A plain load would be wrong: NVRTC may join it with the
+ * load of the states before the first step.  It then reads both through the read-only path, which does not see what the launch writes. */
 static const rkb_index_t *own_element(const layer_t *layer, const rkb_index_t *step, uint32_t part,
                                       const rkb_index_t *place) {
    return rkb_index_join(&layer->writer->indices, 3, layer->node->shape,

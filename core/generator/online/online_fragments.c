@@ -1,8 +1,8 @@
 /* Products of a launch over scores by tensor cores: scores of a warp's own and streamed rows, and outputs of the values computed from the
  * scores.  One thread.
  *
- * A thread has two rows of each fragment of 16 and two neighbouring columns of each of 8, so that the values computed from the scores are
- * in the registers of the next product's left fragments.  No score goes through shared memory. */
+ * A thread has two of the 16 rows of each fragment, and two neighbouring columns of each eight.  So the values computed from the scores are
+ * already in the registers of the next product's left fragments.  No score goes through shared memory. */
 #include "generator/online/online.h"
 
 static bool is_split(const rkb_online_t *o) {

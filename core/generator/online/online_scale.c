@@ -1,7 +1,7 @@
 /* A positive factor of all scores: statistics are computed from the scores without the factor, and the exponents apply it.  One thread.
  *
- * The largest of c x is c times the largest x for c > 0, and exp(c x - c largest) is a power of two with the exponent (x - largest) c log2(e),
- * one multiply-add of each score instead of two operations. */
+ * For c > 0, the largest of c x is c times the largest x.  And exp(c x - c largest) is a power of two with the exponent
+ * (x - largest) c log2(e): one multiply-add for each score instead of two operations. */
 #include "generator/online/online.h"
 
 #include <string.h>

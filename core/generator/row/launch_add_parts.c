@@ -70,7 +70,7 @@ static void finish_moments(rkb_writer_t *writer, const rkb_index_t *number, uint
               *names[3];
    for (uint32_t i = 0; i < 3; i++) {
       static const char *const words[] = {"mean", "squares", "count"};
-      /* Nobody takes note of these names: a node that is called mean may be stored here too. */
+      /* The writer does not know these names, so another variable may get one of them: a node that is called mean may be stored here too. */
       names[i] = rkb_writer_name(writer, rkb_arena_format(writer->arena, "%s_%s", node->name, words[i]));
       rkb_writer_buffer(writer, buffers[i], RKB_F32, false);
       rkb_write(writer, "float %s = %s[%s];", names[i], buffers[i], first);

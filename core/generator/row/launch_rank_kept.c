@@ -1,6 +1,6 @@
 /* Kernels that find the largest (or smallest) elements of rows in one pass.  Each thread keeps the first few
  * elements of its part of a row, in order.  In each turn the block takes the first among all threads' first
- * elements.  Rarely a thread has given all that it kept; its warp then looks through that part again.
+ * elements.  In rare cases a thread has no kept elements left; its warp then looks through that part again.
  * Elements are compared as unsigned numbers of the same order.  One thread writes them. */
 #include <string.h>
 #include "generator/row/ranks.h"

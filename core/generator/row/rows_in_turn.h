@@ -1,5 +1,5 @@
-/* Rows that a cluster owns one after the other.  Its blocks keep a row in shared memory.  In the last pass over it each thread copies its part of
- * the next row to where it has just read this row's, so that loads go on while results are stored.  One thread writes the text. */
+/* Rows that a cluster owns one after the other.  Its blocks keep a row in shared memory.  In the last pass over a row, each thread reads its part
+ * of the row and then copies its part of the next row to the same place.  So loads go on while results are stored.  One thread writes the text. */
 #ifndef RKB_GENERATOR_ROWS_IN_TURN_H
 #define RKB_GENERATOR_ROWS_IN_TURN_H
 

@@ -63,7 +63,7 @@ static uint32_t draw_decision(const rkb_graph_t *graph, rkb_random_t *stream, co
    return RKB_THREADS;
 }
 
-/* Draws the next value up or down, or any other: a single step is as likely as all other values together. */
+/* Draws the next value up or down, or any other value: a single step is as likely as all other values together. */
 static int64_t draw_value(rkb_random_t *stream, uint32_t decision, int64_t now) {
    const int64_t *values = rkb_decision_values(decision);
    uint32_t count = 0, at = 0;

@@ -19,11 +19,10 @@ static bool has_passes(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    return false;
 }
 
-/* A few long rows leave most of the device idle, unless each pass is split.  But a pass that is a launch of
- * its own reads its rows from memory again: where there are more rows than an eighth of the multiprocessors,
- * the profiler's model finds one launch faster.  Where the cache does not hold the rows, all passes read
- * memory anyway.  On an H100 32 blocks, each with a row of 16 MB, took twice as long as a kernel of split
- * passes. */
+/* A few long rows leave most of the device idle, unless each pass is split.  But a pass that is a launch of its own
+ * reads its rows from memory again.  If there are more rows than an eighth of the multiprocessors, one launch is
+ * faster by the profiler's model.  If the cache does not hold the rows, all passes read memory anyway.  On an H100,
+ * 32 blocks, each with a row of 16 MB, took twice as long as a kernel of split passes. */
 bool rkb_rows_want_passes(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch) {
    const double rows = rkb_bench_elements(graph, launch->anchors[0]),
                 length = rkb_bench_elements(graph, graph->nodes[launch->anchors[0]].inputs[0]) / rows;

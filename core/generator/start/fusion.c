@@ -78,8 +78,8 @@ static bool narrow(const rkb_graph_t *graph, const rkb_launch_t *launch) {
 }
 
 /* Tiles that people use for kernels over scores, the largest first; the first possible tile is taken.  With few rows
- * a thread has one row.  Where several products share the registers, a thread has fewer columns, so that more
- * warps hide each other's waits. */
+ * a thread has one row.  If several products share the registers, a thread has fewer columns.  Then more warps fit, and
+ * each works while others wait. */
 static bool fit_tiles(rkb_graph_t *graph, rkb_launch_t *launch, int64_t shared_bytes) {
    static const int64_t tiles[][4] = {{8, 64, 1, 4},  {16, 64, 1, 4}, {128, 64, 8, 8}, {64, 64, 8, 8}, {64, 64, 8, 4},
                                       {64, 32, 8, 4}, {64, 32, 4, 4}, {32, 32, 4, 4},  {16, 32, 2, 4}};
@@ -141,7 +141,7 @@ static bool has(const rkb_launch_t *launch, uint32_t node) {
    return false;
 }
 
-/* Drops launches of statistics that the last launch makes as well. */
+/* Drops launches of statistics that the last launch also computes. */
 static void drop_contained(const rkb_graph_t *graph, rkb_fusions_t *fusions) {
    const rkb_launch_t last = fusions->launches[fusions->count - 1];
    uint32_t kept = 0;
@@ -157,7 +157,7 @@ static void drop_contained(const rkb_graph_t *graph, rkb_fusions_t *fusions) {
    fusions->count = kept;
 }
 
-/* Keeps a launch of the statistics alone, for launches that cannot make them themselves. */
+/* Keeps a launch of the statistics alone, for launches that cannot compute the statistics themselves. */
 static bool keep_statistics(rkb_graph_t *graph, const made_t *made, int64_t shared_bytes, rkb_fusions_t *fusions) {
    rkb_launch_t launch = empty_launch();
    made_t behind = {0};

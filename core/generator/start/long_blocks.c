@@ -7,8 +7,8 @@
 #define MOST_BLOCK 268435456.0
 #define MOST_TENSOR_BLOCK 2147483648.0
 
-/* Numbers of both factors that a thread may bring for a step where nothing else copies them, as some variant of each product does.  All of it is
- * unrolled: 64 x 64 x 128 of one warp, which is 512, took longer to compile than a kernel may. */
+/* The most numbers of both factors that a thread may bring for a step.  In some variant of each product nothing else copies them, and all these
+ * copies are unrolled.  64 x 64 x 128 of one warp is 512 numbers, and took longer to compile than a kernel may. */
 #define MOST_BROUGHT 384
 
 static bool has_long_steps(const rkb_launch_t *launch) {

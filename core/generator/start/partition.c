@@ -33,7 +33,7 @@ static void mark_needed(const rkb_graph_t *graph, bool *needed) {
          needed[graph->nodes[n].inputs[i]] = true;
 }
 
-/* Whether it costs more to look at every pick for each place than to make links. */
+/* Whether looking at every pick for each place costs more than making links. */
 static bool many_picks(const rkb_graph_t *graph, const rkb_node_t *scatter) {
    const rkb_size_t *dim = &graph->sizes.list[scatter->integers[0]];
    const uint32_t along = graph->nodes[scatter->inputs[1]].shape[dim->at[0]];
@@ -259,7 +259,7 @@ static void add_fusion(plan_t *plan, const rkb_launch_t *fusion) {
    for (uint32_t a = 0; a < fusion->anchor_count; a++) {
       const uint32_t anchor = fusion->anchors[a];
       const bool statistic = only_statistics && graph->nodes[anchor].kind == RKB_NODE_REDUCE;
-      /* A statistic that an earlier launch makes is stored by that launch, and read here. */
+      /* If an earlier launch makes a statistic, that launch stores it and this launch reads it. */
       if (statistic)
          want(plan, anchor);
       if (!statistic || !plan->wanted[anchor])

@@ -7,8 +7,8 @@
 #include "generator/graph/needed_values.h"
 #include "generator/row/moments.h"
 
-/* The pass of each reduction of a row: it comes after the passes that it needs.  Squares around a mean are
- * found in the mean's pass.  Returns the last pass. */
+/* The pass of each reduction of a row: a reduction comes after the reductions that it needs, but squares around a mean
+ * are found in the mean's pass.  Returns the last pass. */
 static uint32_t passes_of(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t *passes,
                           bool *moments) {
    uint32_t last = 0;

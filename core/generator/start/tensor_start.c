@@ -143,8 +143,8 @@ static bool give_tile(const rkb_graph_t *graph, const rkb_target_t *target, cons
                       const rkb_warpgroup_tile_t *tile, int64_t split, rkb_launch_t *launch) {
    int64_t *d = launch->decisions;
    const uint32_t kind = graph->nodes[launch->anchors[0]].kind;
-   /* On an H200, seven parts of bf16_conv2d's weight gradient gain 8 % in one bench case and lose 2 % in another case, which then has 0.84
-    * of PyTorch's speed. */
+   /* On an H200, seven parts of bf16_conv2d's weight gradient gain 8 % in one bench case and lose 2 % in another case.  The other case then
+    * has 0.84 of PyTorch's speed. */
    if (kind == RKB_NODE_CONVOLUTION_WEIGHT && split == 7)
       return false;
    d[RKB_TILE_M] = tile->m;

@@ -274,8 +274,8 @@ static uint32_t constant_of(const rkb_writer_t *writer, const rkb_node_t *node, 
    return (uint32_t)writer->graph->sizes.list[node->integers[which]].at[0];
 }
 
-/* The first lane's place, written before the loop over lanes, where bounds that are multiples of the width
- * (start, and a size after it) are the same for all lanes.  NULL: they may differ. */
+/* The first lane's place, written before the loop over lanes.  If start and the size after it are multiples of the
+ * width, a test of these bounds gives the same result for all lanes.  NULL: results may differ between lanes. */
 static const char *first_lane(rkb_writer_t *writer, const rkb_index_t *place, const rkb_index_t *start, const rkb_index_t *size) {
    rkb_indices_t *indices = &writer->indices;
    if (!writer->lane)
