@@ -7,8 +7,8 @@
 #include "base/yaml.h"
 #include "generator/row/row_range_sums.h"
 
-/* Decisions that a schedule names only where they are not their first value, because they are younger than
- * schedules that people have kept. */
+/* Decisions that are younger than schedules that people have kept.  So a schedule names one of them only if it does not
+ * have its first value. */
 static const uint64_t told_where_chosen =
    UINT64_C(1) << RKB_PLACES | UINT64_C(1) << RKB_WINDOW | UINT64_C(1) << RKB_MOMENTS |
    UINT64_C(1) << RKB_STRETCHES | UINT64_C(1) << RKB_SEGMENTS | UINT64_C(1) << RKB_CHANNELS |

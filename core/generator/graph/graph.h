@@ -52,7 +52,7 @@ enum rkb_graph_layer {
 
 typedef struct rkb_node {
    enum rkb_node_kind kind;
-   const char *operation; /* the reference's name, for kinds with several */
+   const char *operation; /* the reference's name of the operation, for kinds that have several operations */
    const char *name;      /* an identifier that no other node has */
    uint32_t dtype;        /* enum rkb_dtype, as the reference has it */
    uint32_t rank;

@@ -17,7 +17,7 @@ typedef struct rkb_kernel_file {
    rkb_arena_t *arena;
    rkb_storage_t *storage, *targets;
    rkb_text_t code, launches, scratch, maps;
-   /* Each map once: its name, and as argument its entry in the manifest. */
+   /* The tensor maps, each once: name is the map's name, argument its entry in the manifest. */
    rkb_parameter_text_t map_list[RKB_MOST_MAPS];
    uint32_t map_count;
    int64_t shared_bytes;

@@ -40,7 +40,7 @@ void rkb_line_at(rkb_writer_t *writer, const rkb_node_t *node, uint32_t dim, con
          dims[count] = d;
          shape[count++] = node->shape[d];
       }
-   if (dim + 1 == node->rank) /* joining the coordinates finds this */
+   if (dim + 1 == node->rank) /* joining the coordinates gives this expression */
       rkb_index_make(&writer->indices, RKB_INDEX_SUM,
                      rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, line, rkb_index_size(&writer->indices, node->shape[dim])), place);
    rkb_index_split(&writer->indices, count, shape, line, others);

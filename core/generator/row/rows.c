@@ -20,7 +20,7 @@ void rkb_row_at(rkb_writer_t *writer, const rkb_node_t *reduce, const rkb_index_
    const rkb_index_t *places[RKB_MAX_RANK];
    const rkb_index_t *length = rkb_reduced_elements(writer, reduce, false);
    if (reduce->mask >> (from->rank - 1) &
-       1) /* where the row is in one piece, joining its coordinates finds this */
+       1) /* if the row is in one piece, joining its coordinates gives this expression */
       rkb_index_make(&writer->indices, RKB_INDEX_SUM,
                      rkb_index_make(&writer->indices, RKB_INDEX_PRODUCT, row, length), place);
    rkb_index_split(&writer->indices, reduce->rank, reduce->shape, row, at);

@@ -53,7 +53,7 @@ static int by_time(const void *left, const void *right) {
    return *a < *b ? -1 : *a > *b;
 }
 
-/* Chooses the tried kernels that count, best first: all of them, or the better part and the latest. */
+/* Chooses the tried kernels that count, best first: all of them, or, if they are too many, the better part and the latest. */
 static uint32_t choose_tried(const rkb_experience_t *experience, const rkb_schedule_tried_t **chosen) {
    const rkb_schedule_tried_t **sorted = rkb_allocate(experience->count + 1, sizeof *sorted);
    const uint32_t recent = RKB_FORECAST_MOST / 4, late = experience->count > recent ? experience->count - recent : 0;
@@ -99,7 +99,7 @@ static void add_base(acquisition_t *own, const rkb_schedule_t *schedule, int64_t
    own->base_count++;
 }
 
-/* Learns from what was tried.  False: too little was. */
+/* Learns from the kernels that were tried.  False: too few were tried. */
 static bool learn(acquisition_t *own, const rkb_experience_t *experience, rkb_schedule_t *scratch) {
    const rkb_schedule_tried_t *chosen[RKB_FORECAST_MOST];
    const uint32_t count = choose_tried(experience, chosen);

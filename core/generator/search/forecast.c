@@ -232,7 +232,7 @@ void rkb_forecast_guess(rkb_forecast_t *forecast, const rkb_schedule_t *schedule
       *mean += forecast->weights[i] * same;
       solved[i] = same;
    }
-   /* Each entry gets the same sums in the same order as row by row. */
+   /* Each entry gets the same sums, in the same order, as if it were computed row by row. */
    for (uint32_t k = 0; k < forecast->count; k++) {
       const double *column = forecast->columns[k], entry = solved[k] / column[k];
       explained += entry * entry;

@@ -8,7 +8,7 @@
 #include "generator/decisions/warpgroup_start.h"
 
 #define LAUNCH_NANOSECONDS 1500.0
-/* Time before a tile's first product, and for its sums on their way to memory. */
+/* The time until a tile's first product, plus the time in which its sums go to memory. */
 #define TILE_NANOSECONDS 1500.0
 #define STEP_NANOSECONDS 20.0
 #define STEP_CHANNELS 32.0 /* channels of a step, or pixels of a weight's gradient */

@@ -269,7 +269,7 @@ const rkb_index_t *rkb_index_elements(rkb_indices_t *indices, uint32_t rank, con
    return elements;
 }
 
-/* Finds the dims of a shape that are not 1: their coordinates alone tell where an element is. */
+/* Finds the dims of a shape that are not 1: only their coordinates say where an element is. */
 static uint32_t wide_dims(rkb_indices_t *indices, uint32_t rank, const uint32_t *shape, uint32_t *wide) {
    uint32_t count = 0;
    for (uint32_t d = 0; d < rank; d++)

@@ -175,7 +175,7 @@ static void split_places(rkb_writer_t *writer, const rkb_node_t *node, const rkb
    const rkb_index_t *place = rkb_index_make(indices, RKB_INDEX_REMAINDER, number, across);
    if (width > 1)
       place = rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, place, vector), writer->lane);
-   for (uint32_t p = 0; p < places; p++) { /* dividing the element's number finds row and place again */
+   for (uint32_t p = 0; p < places; p++) { /* dividing the element's number gives row and place again */
       const rkb_index_t *own = rkb_index_make(
          indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, rkb_index_constant(indices, p), part), place);
       rkb_index_split(indices, node->rank, node->shape,
@@ -203,7 +203,7 @@ void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, 
    rkb_write(writer, "   return;");
    const rkb_index_t *number = rkb_writer_variable(writer, name, packs);
    rkb_open_lanes(writer, (uint32_t)width);
-   if (places == 1 && width > 1) { /* dividing the element's number finds these again */
+   if (places == 1 && width > 1) { /* dividing the element's number gives these again */
       const rkb_index_t *last = rkb_index_size(indices, node->shape[node->rank - 1]),
                         *vector = rkb_index_constant(indices, width);
       const rkb_index_t *row = rkb_index_make(indices, RKB_INDEX_QUOTIENT, last, vector);

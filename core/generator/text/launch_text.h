@@ -12,7 +12,7 @@ typedef struct rkb_launch_text_parts {
    int64_t shared;   /* bytes of dynamic shared memory */
    int64_t cluster;  /* blocks of a cluster; 0 or 1: no clusters */
    int64_t blocks;   /* blocks wanted on a multiprocessor; 0: no wish */
-   const char *when; /* what else must hold, beside the sizes' multiples; NULL: nothing */
+   const char *when; /* further conditions, in addition to sizes that are multiples of numbers; NULL: none */
    const char *row, *rows; /* if rows are kept: the elements of a row, and how many rows there are; else NULL */
    int64_t most_row;       /* elements of the longest row that is kept */
    const char *owns; /* the comment: what a block or thread owns */

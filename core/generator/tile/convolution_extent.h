@@ -57,7 +57,7 @@ rkb_convolution_extent_t rkb_convolution_extent(const rkb_graph_t *graph, const 
 /* Returns the stride that the kernel is for: that of the bench cases, where all have the same; else 1. */
 int64_t rkb_convolution_stride(const rkb_graph_t *graph, const rkb_node_t *node);
 
-/* How far apart neighbours of a tile are in the part: the stride; but places of one phase are neighbours. */
+/* How far apart the neighbours of a tile are in the part of the image: the stride; but places of one phase are neighbours there too. */
 int64_t rkb_convolution_apart(const rkb_convolution_extent_t *e);
 
 /* Bytes of a part's channels of one stage, of one half of a tap's weight, and of all shared memory of a block. */

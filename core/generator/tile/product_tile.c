@@ -133,8 +133,8 @@ void rkb_tile_open(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_product
       tile->product.group = (rkb_product_dims_t){.total = rkb_index_constant(&writer->indices, 1)};
       tile->leader = rkb_index_variable(&writer->indices, "leader", (turned ? &tile->product.column : &tile->product.row)->total);
    }
-   /* The rows of a weight's gradient are channels and taps.  Where channels are last in memory, they are last
-    * in a tile too. */
+   /* The rows of a weight's gradient are channels and taps.  If channels are last in memory, they are last in a tile
+    * too. */
    const bool channels_last = turned && writer->graph->nodes[anchor].kind == RKB_NODE_CONVOLUTION_WEIGHT &&
                               rkb_product_fast_dim(writer->graph, anchor, launch->roots[0]) == 1;
    if (channels_last)

@@ -57,7 +57,7 @@ bool rkb_tile_map_of(rkb_writer_t *writer, const rkb_product_tile_t *own, const 
    rkb_indices_t *indices = &writer->indices;
    const int64_t whole = 16 / rkb_fragment_type(tile->launch->decisions[RKB_TENSOR])->bytes;
    const rkb_index_t *a = rkb_index_variable(indices, "across", side->total), *k = rkb_index_variable(indices, "depth", tile->total_depth);
-   /* The third is the number of the product, where there are several. */
+   /* If there are several products, the third variable is the number of the product. */
    const rkb_index_t *const variables[3] = {a, k, tile->number && tile->number->kind == RKB_INDEX_VARIABLE ? tile->number : NULL};
    const rkb_index_t *distances[3] = {NULL, NULL, NULL};
    const rkb_index_t *element = side->raw && !tile->taps.count ? rkb_staging_side_element(writer, tile, side, a, k, &map->stored) : NULL;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "reference/dtype.h"
 
-/* Most bytes of all of them for each sum.  Two bytes for each sum take 16 registers of a thread. */
+/* The most bytes that all matrices may have for each sum.  Two bytes for each sum take 16 registers of a thread. */
 #define MOST_BYTES 6u
 
 /* Whether there is room for another matrix; there always is for the first. */
