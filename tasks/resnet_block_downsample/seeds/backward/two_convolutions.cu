@@ -6,7 +6,7 @@ tune:
   TILE_N: {default: 64, choices: [32, 64, 128]}
   DEPTH: {default: 16, choices: [8, 16, 32]}
   MICRO: {default: 4, choices: [4, 8]}
-  SLICES: {default: 64, choices: [1, 16, 64, 128]}
+  SLICES: {default: 64, choices: [16, 64, 128]}
 let:
   pixels: N * P * Q
   slice_pixels: ceildiv(pixels, SLICES)
