@@ -104,11 +104,6 @@ void machine_meet(machine_run_t *run, machine_region_t *region, uint64_t offset,
       machine_partial_read(region, offset, bytes);
 }
 
-machine_region_t *machine_region_at(machine_run_t *run, uint64_t address) {
-   const uint64_t place = (address - run->origin) >> REGION_SHIFT;
-   return place < run->region_count ? &run->regions[run->region_there[place]] : NULL;
-}
-
 static uint64_t distance(const machine_region_t *region, uint64_t address) {
    return !region                                  ? UINT64_MAX
           : address < region->base                 ? region->base - address
@@ -118,8 +113,7 @@ static uint64_t distance(const machine_region_t *region, uint64_t address) {
 
 /* Returns the region for which an address is meant: the region at its place, or the next region if that is nearer. */
 static machine_region_t *nearest_region(machine_run_t *run, uint64_t address) {
-   machine_region_t *here = machine_region_at(run, address),
-                    *behind = machine_region_at(run, address + (1ull << REGION_SHIFT));
+   machine_region_t *here = machine_region_at(run, address), *behind = machine_region_behind(run, address);
    return distance(behind, address) < distance(here, address) ? behind : here;
 }
 

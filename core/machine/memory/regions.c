@@ -30,8 +30,8 @@ static void *counted_sparse(machine_run_t *run, size_t bytes) {
 static bool add_region(machine_run_t *run, const char *name, uint64_t bytes, uint32_t alignment,
                        uint32_t buffer) {
    machine_region_t *region = &run->regions[run->region_count];
-   *region = (machine_region_t){.name = name, .bytes = bytes, .buffer = buffer, .variable = PTX_NONE};
-   region->base = machine_environment_base(run, run->region_count, alignment ? alignment : 256);
+   *region = (machine_region_t){
+      .name = name, .bytes = bytes, .alignment = alignment ? alignment : 256, .buffer = buffer, .variable = PTX_NONE};
    run->region_count++;
    return bytes < 1ull << (REGION_SHIFT - 1);
 }
@@ -115,7 +115,6 @@ bool machine_lay_out(machine_run_t *run) {
    run->variable_address = machine_alloc(run, (module->variable_count + 1) * sizeof *run->variable_address);
    if (!run->regions || !run->variable_address || count > MAX_REGIONS)
       return false;
-   machine_environment_place(run, run->options.environment, count);
    for (uint32_t n = 0; n < run->plan->buffer_count; n++) {
       const rkb_plan_buffer_t *buffer = &run->plan->buffers[n];
       if (!add_region(run, buffer->name, buffer->bytes, buffer->alignment, n))
@@ -154,18 +153,22 @@ bool machine_lay_out(machine_run_t *run) {
       region->variable = n;
       if (!make_variable(run, region, variable))
          return false;
-      run->variable_address[n] = region->base;
    }
-   for (uint32_t n = 0; n < module->variable_count; n++) {
-      const ptx_variable_t *variable = &module->variables[n];
-      for (uint32_t r = 0; r < variable->relocation_count && run->variable_address[n]; r++) {
-         const ptx_relocation_t *relocation = &variable->relocations[r];
+   if (!make_workspace(run))
+      return false;
+   machine_environment_place(run, run->options.environment);
+   for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++)
+      if (run->regions[n].variable != PTX_NONE)
+         run->variable_address[run->regions[n].variable] = run->regions[n].base;
+   for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++) {
+      const machine_region_t *region = &run->regions[n];
+      for (uint32_t r = 0; region->variable != PTX_NONE && r < module->variables[region->variable].relocation_count; r++) {
+         const ptx_relocation_t *relocation = &module->variables[region->variable].relocations[r];
          uint64_t address = run->variable_address[relocation->variable] + (uint64_t)relocation->addend;
-         memcpy(machine_region_at(run, run->variable_address[n])->data + relocation->offset, &address,
-                sizeof address);
+         memcpy(region->data + relocation->offset, &address, sizeof address);
       }
    }
-   return make_workspace(run);
+   return true;
 }
 
 static size_t shadow_words(const machine_region_t *region) {

@@ -15,6 +15,10 @@
 #define ORDERS 0x100000u
 #define ORIGINS 0x200000u
 #define WINDOWS 0x300000u
+#define GAPS 0x400000u
+/* Regions that lie close together.  Memory allocators put a buffer 512 bytes or less behind the end of another, or up to some pages behind it. */
+#define CLOSE_STEP 512u
+#define CLOSE_STEPS 128u
 
 static uint64_t mixed(uint64_t number) {
    number = (number + 0x9e3779b97f4a7c15ull) * 0xbf58476d1ce4e5b9ull;
@@ -29,6 +33,12 @@ static uint64_t of_pair(uint64_t number, uint64_t purpose) {
 
 static bool is_turned(uint64_t number) {
    return number & 1;
+}
+
+/* Of four numbers in turn, the first of which is a multiple of four, the third and the fourth are a pair.  In the second the regions lie close
+ * together: some begin where another ends. */
+static bool is_close(uint64_t number) {
+   return (number & 3) == 1;
 }
 
 /* Puts the regions in any order, because on a device a later buffer need not lie behind an earlier one. */
@@ -50,33 +60,72 @@ static void order_regions(machine_run_t *run, uint64_t number, uint32_t regions)
       run->place_of[run->region_there[n]] = (uint16_t)n;
 }
 
-void machine_environment_place(machine_run_t *run, uint64_t number, uint32_t regions) {
-   const uint64_t needed = regions + 2 * WINDOW_PARAM + 3, varied = number && needed < PLACES ? number : 0,
-                  all = is_turned(varied) ? (PLACES << REGION_SHIFT) - 1 : 0;
-   run->environment = number;
-   run->origin = 1ull << REGION_SHIFT;
-   order_regions(run, varied, regions);
-   for (uint64_t window = WINDOW_SHARED; window <= WINDOW_PARAM; window++)
-      run->window_base[window] = window << WINDOW_SHIFT;
-   if (!varied)
-      return;
-   const uint64_t first = 1 + of_pair(number, 0) % (PLACES - needed), part = of_pair(number, ORIGINS) % ROOMS;
-   run->origin = (all ? PLACES - first - regions : first) << REGION_SHIFT | (all ? ROOMS - 1 - part : part)
-                                                                               << ROOM_SHIFT;
-   for (uint64_t window = WINDOW_SHARED; window <= WINDOW_PARAM; window++) {
-      const uint64_t at = (first + regions + 2 * window) << REGION_SHIFT |
-                          of_pair(number, WINDOWS + window) % (1ull << (REGION_SHIFT - WINDOW_STEP))
-                             << WINDOW_STEP;
-      run->window_base[window] = (at ^ all) >> WINDOW_STEP << WINDOW_STEP;
-   }
-}
-
-uint64_t machine_environment_base(const machine_run_t *run, uint32_t region, uint64_t alignment) {
+static uint64_t far_base(const machine_run_t *run, uint32_t region, uint64_t alignment) {
    const uint64_t number = run->environment, room = (1ull << ROOM_SHIFT) / alignment;
    uint64_t steps = 1;
    if (number && room)
       steps = (of_pair(number, region + 1) % room | 1) ^ (is_turned(number) ? room - 1 : 0);
    return run->origin + ((uint64_t)run->place_of[region] << REGION_SHIFT) + steps * alignment;
+}
+
+/* Half of the regions begin at the first aligned address behind the region before them. */
+static void place_close_together(machine_run_t *run) {
+   uint64_t at = run->origin;
+   for (uint32_t n = 0; n < run->region_count; n++) {
+      machine_region_t *region = &run->regions[run->region_there[n]];
+      const uint64_t drawn = mixed(run->environment + GAPS + n);
+      at += drawn & 1 ? (drawn >> 1) % CLOSE_STEPS * CLOSE_STEP : 0;
+      region->base = (at + region->alignment - 1) / region->alignment * region->alignment;
+      at = region->base + (region->bytes ? region->bytes : 1); /* no two regions have one address */
+   }
+}
+
+void machine_environment_place(machine_run_t *run, uint64_t number) {
+   const uint32_t regions = run->region_count;
+   const uint64_t needed = regions + 2 * WINDOW_PARAM + 3, spare = needed < PLACES ? PLACES - needed : 0, varied = spare ? number : 0,
+                  all = is_turned(varied) ? (PLACES << REGION_SHIFT) - 1 : 0;
+   run->environment = number;
+   run->close = is_close(varied);
+   run->origin = 1ull << REGION_SHIFT;
+   order_regions(run, varied, regions);
+   for (uint64_t window = WINDOW_SHARED; window <= WINDOW_PARAM; window++)
+      run->window_base[window] = window << WINDOW_SHIFT;
+   const uint64_t first = varied ? 1 + of_pair(number, 0) % spare : 1, part = of_pair(number, ORIGINS) % ROOMS;
+   for (uint64_t window = WINDOW_SHARED; varied && window <= WINDOW_PARAM; window++) {
+      const uint64_t at = (first + regions + 2 * window) << REGION_SHIFT |
+                          of_pair(number, WINDOWS + window) % (1ull << (REGION_SHIFT - WINDOW_STEP))
+                             << WINDOW_STEP;
+      run->window_base[window] = (at ^ all) >> WINDOW_STEP << WINDOW_STEP;
+   }
+   if (varied)
+      run->origin = (all ? PLACES - first - regions : first) << REGION_SHIFT | (all ? ROOMS - 1 - part : part) << ROOM_SHIFT;
+   if (run->close)
+      place_close_together(run);
+   for (uint32_t n = 0; !run->close && n < regions; n++)
+      run->regions[n].base = far_base(run, n, run->regions[n].alignment);
+}
+
+/* The number of regions that begin at the address or before it, where they lie close together. */
+static uint32_t begun_before(const machine_run_t *run, uint64_t address) {
+   uint32_t least = 0, most = run->region_count;
+   while (least < most) {
+      const uint32_t middle = (least + most) / 2;
+      if (run->regions[run->region_there[middle]].base <= address)
+         least = middle + 1;
+      else
+         most = middle;
+   }
+   return least;
+}
+
+machine_region_t *machine_region_at(machine_run_t *run, uint64_t address) {
+   const uint64_t place = run->close ? begun_before(run, address) - 1ull : (address - run->origin) >> REGION_SHIFT;
+   return place < run->region_count ? &run->regions[run->region_there[place]] : NULL;
+}
+
+machine_region_t *machine_region_behind(machine_run_t *run, uint64_t address) {
+   const uint64_t place = run->close ? begun_before(run, address) : ((address - run->origin) >> REGION_SHIFT) + 1;
+   return place < run->region_count ? &run->regions[run->region_there[place]] : NULL;
 }
 
 uint32_t machine_environment_special(const machine_block_t *block, uint32_t special, uint32_t warp) {

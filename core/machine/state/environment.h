@@ -26,11 +26,9 @@ static inline uint64_t machine_buffer_taint(uint32_t buffer) {
    return 1ull << (buffer < TAINT_BUFFERS - 1 ? buffer : TAINT_BUFFERS - 1);
 }
 
-/* Chooses where the regions and the windows lie.  regions: how many regions there are, at most MAX_REGIONS.  Number 0 chooses the
- * first places, in order. */
-void machine_environment_place(machine_run_t *run, uint64_t number, uint32_t regions);
-/* The address of a region.  In the plainest environment and in those with an even number it is not better aligned than was promised. */
-uint64_t machine_environment_base(const machine_run_t *run, uint32_t region, uint64_t alignment);
+/* Chooses where the windows and the regions of the run lie.  The run has all of its regions, with their bytes and alignments.  Number 0 chooses
+ * the first places, in order.  In the plainest environment and in those with an even number no region is better aligned than was promised. */
+void machine_environment_place(machine_run_t *run, uint64_t number);
 /* The value of a special register that depends on where the block or the warp runs.  The caller knows the
  * other registers. */
 uint32_t machine_environment_special(const machine_block_t *block, uint32_t special, uint32_t warp);

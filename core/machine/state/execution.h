@@ -57,6 +57,7 @@ typedef struct machine_run {
    bool races, shadow, taint;
    uint64_t order; /* the order of blocks and warps: rkb_machine_set_order */
    uint64_t environment, origin, window_base[WINDOW_PARAM + 1]; /* environment.h */
+   bool close;                                                  /* the regions lie close together */
    uint16_t region_there[MAX_REGIONS], place_of[MAX_REGIONS];   /* by place, and by region */
    /* Findings */
    rkb_machine_finding_t *findings;
@@ -203,8 +204,11 @@ void machine_name_line(const ptx_module_t *module, uint32_t ptx_line, rkb_machin
 void machine_workspace_renew(machine_run_t *run);
 uint64_t machine_workspace_address(const machine_run_t *run);
 
-/* addresses.c */
+/* environment.c */
+/* The region at the place of an address; NULL where there is none.  The address may lie before the region's first byte or behind its last. */
 machine_region_t *machine_region_at(machine_run_t *run, uint64_t address);
+/* The region behind that place in the order of addresses; NULL where there is none. */
+machine_region_t *machine_region_behind(machine_run_t *run, uint64_t address);
 /* The machine's own form of a generic address: WINDOW << 56 plus an offset where the address lies in a
  * window. */
 static inline uint64_t machine_generic(const machine_run_t *run, uint64_t address) {

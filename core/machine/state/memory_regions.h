@@ -11,11 +11,11 @@
 
 typedef struct machine_run machine_run_t;
 
-/* Addresses.  A buffer's base is the origin plus place << 36, plus a multiple of its alignment below 2^34.  In half of all environments and in the
- * plainest one it is an odd multiple, so that a kernel is found that needs more alignment than was promised.  So a shift finds the buffer of an
- * address, and an index error of less than 16 GiB reaches no other buffer.  The environment (environment.h) decides where the origin and the
- * generic windows of shared, local and parameter memory lie, and which buffer has which place.  Inside the machine an address in a window is
- * WINDOW << 56 plus an offset. */
+/* Addresses.  The environment (environment.h) decides where the regions and the generic windows of shared, local and parameter memory lie.
+ * In most environments a region's base is the origin plus place << 36, plus a multiple of its alignment below 2^34: a shift finds the region of an
+ * address, and an index error of less than 16 GiB reaches no other region.  In half of these and in the plainest one the multiple is odd, so that
+ * a kernel is found that needs more alignment than was promised.  In one environment of four the regions lie close together, as on a device.
+ * Inside the machine an address in a window is WINDOW << 56 plus an offset. */
 #define REGION_SHIFT 36
 #define WINDOW_SHIFT 56
 #define WINDOW_SHARED 1ull
@@ -32,6 +32,7 @@ typedef struct machine_run machine_run_t;
 typedef struct machine_region {
    const char *name;
    uint64_t base, bytes;
+   uint32_t alignment; /* that was promised, in bytes */
    uint8_t *data;
    uint8_t *defined; /* one byte for each byte of data; NULL: all are defined */
    /* For regions that are made on demand, a bit for each piece: set when an input's piece was made, or when

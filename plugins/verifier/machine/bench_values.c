@@ -335,6 +335,20 @@ static int open_inputs(struct sample *s, bool own, rkb_error_t *err) {
    return me->task->inputs_open(me->host, s->the_case, s->family, s->seed, &s->inputs, err);
 }
 
+/* The machine counts sectors of 32 bytes and lines of 128 bytes while it judges.  A better alignment than the plainest environment's would change
+ * these counts. */
+#define LINE_BYTES 128u
+
+/* The environment in which a bench case is judged: one of the candidate's environments but the plainest, which chance chooses. */
+static uint64_t environment_of(const struct sample *s) {
+   const struct verifier *me = s->verifier;
+   rkb_random_t stream = me->random->for_job(me->host, s->candidate->job, STREAM_ENVIRONMENT | (s->case_index + 1) << 8);
+   for (uint32_t n = 0; n < s->plan->buffer_count; n++)
+      if (s->plan->buffers[n].alignment % LINE_BYTES)
+         return 0;
+   return s->candidate->environment + 1 + me->random->below(&stream, CANDIDATE_ENVIRONMENTS - 1);
+}
+
 /* The buffers that each launch wrote in whole runs of the check cases; for a launch that no such run had, all buffers that it takes. */
 static int know_stores(struct sample *s, rkb_error_t *err) {
    const struct outcome *outcome = s->outcome;
@@ -412,6 +426,7 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
                                     .sample_instructions = JUDGED_INSTRUCTIONS,
                                     .memory_bytes = s->verifier->config->memory,
                                     .thread_instructions = s->candidate->budget,
+                                    .environment = environment_of(s),
                                     .past = true,
                                     .atomics_past = !s->outcome->variable_atomics,
                                     .fetch = sample_fetch,

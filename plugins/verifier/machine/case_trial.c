@@ -14,8 +14,9 @@
  * all of it alone would take a few for each operation and byte of the reference.  1e6 covers the smallest cases. */
 #define HANG_FACTOR 50.0
 #define HANG_LEAST 1e6
-#define ENVIRONMENTS                                                                                         \
-   4u /* that a candidate sees: one is the plainest, and two of them differ in each bit of an address; a kernel with variables is decoded for each */
+/* The candidate's environments in the order of its cases.  Buffers lie close together in the last, because an index error may reach another buffer
+ * there.  A kernel with variables is decoded for each. */
+static const uint8_t environments[CANDIDATE_ENVIRONMENTS] = {0, 2, 3, 1};
 #define DEBUG_FACTOR 16u /* unoptimised code takes so many instructions more, at most */
 
 static uint32_t width_of(const rkb_plan_buffer_t *buffer) {
@@ -403,7 +404,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
       .thread_instructions = t.budget,
       .decisions = candidate->noted != NULL,
       .loops = true,
-      .environment = turn % ENVIRONMENTS ? candidate->environment + turn % ENVIRONMENTS : 0,
+      .environment = turn % CANDIDATE_ENVIRONMENTS ? candidate->environment + environments[turn % CANDIDATE_ENVIRONMENTS] : 0,
       .hang_limit = (outcome->debug ? DEBUG_FACTOR : 1) *
                     (uint64_t)(HANG_FACTOR * (the_case->operations + the_case->bytes) + HANG_LEAST)};
    t.doubles = t.plan && has_doubles(t.plan);

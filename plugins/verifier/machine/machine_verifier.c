@@ -99,7 +99,7 @@ static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
    rkb_random_t environments = me->random->for_job(me->host, job, STREAM_ENVIRONMENT);
    struct candidate candidate = {.job = job,
                                  .item = in,
-                                 .environment = me->random->next(&environments) >> 1 & ~UINT64_C(1),
+                                 .environment = me->random->next(&environments) >> 1 & ~UINT64_C(3),
                                  .seeds = me->random->for_job(me->host, job, STREAM_SEEDS),
                                  .budget = budget_of(me),
                                  .given = budget_of(me)};

@@ -39,7 +39,7 @@ enum {
    STREAM_POINTS,       /* sampled_points.c: elements, and the family that they are judged on */
    STREAM_FAMILIES,     /* costly_families.c */
    STREAM_KEPT,         /* repetitions.c */
-   STREAM_ENVIRONMENT,  /* machine_verifier.c: the environments of its executions */
+   STREAM_ENVIRONMENT,  /* machine_verifier.c: the environments of its executions; bench_values.c, with 1 + the case above bit 8 */
    STREAM_DRAWN_FAMILY, /* case_families.c, with the case's turn above bit 8 */
    STREAM_EQUAL,        /* equal_dims.c */
    STREAM_REDUCED, /* reduced_shapes.c, with the case's turn above bit 8 and the dim that stays long above bit 20 */
@@ -156,6 +156,10 @@ struct noted_decisions; /* noted_decisions.h */
 
 #define MOST_LARGE 2u
 
+/* Environments that a candidate sees (machine/state/environment.h): the plainest, one in which buffers lie close together, and two that differ in
+ * each bit of an address. */
+#define CANDIDATE_ENVIRONMENTS 4u
+
 struct candidate {
    rkb_job_t job;
    uint32_t words[MOST_WORDS]; /* of its text, for the inputs of the family "planted" */
@@ -173,7 +177,7 @@ struct candidate {
    unsigned long long given, for_twins; /* budget at first; work of twin_blocks.c */
    uint64_t budget; /* work left */
    bool reserved;   /* reduced_shapes.c has taken what it may have beside the budget */
-   uint64_t environment; /* of its machines: the first of some numbers, an even one */
+   uint64_t environment; /* of its machines: the first of CANDIDATE_ENVIRONMENTS numbers, a multiple of four */
    rkb_case_t *large
       [MOST_LARGE]; /* shapes too large to be executed whole, at which the manifest decides something (manifest_decisions.c); owned by the stage */
    uint32_t large_count;
