@@ -220,7 +220,9 @@ static void grandchildren_die_with_the_group(void **state) {
 static void a_runaway_that_holds_the_pipes_is_left(void **state) {
    (void)state;
    const char *arguments[4];
-   rkb_process_spec_t spec = shell("setsid sleep 10000 & echo $!; sleep 0.2; echo end", arguments);
+   /* The sixth word of stat is the session: the shell ends once the other process has one of its own. */
+   rkb_process_spec_t spec = shell(
+      "setsid sleep 10000 & echo $!; until [ \"$(cut -d' ' -f6 /proc/$!/stat)\" = $! ]; do :; done; echo end", arguments);
    EACH_FORM(run) {
       outcome_t outcome = run(&spec);
       assert_non_null(strstr(outcome.output, "end\n"));
