@@ -1,7 +1,9 @@
-/* Judges outputs of which a sample of blocks left nothing final.  Either the output's blocks read what earlier launches write, of which too
- * few blocks were executed, or other blocks add to what they wrote.  A few drawn blocks of the launch that writes such an output are
- * executed.  They are executed again together with the blocks that write what they read (writer_search.c), and so on until nothing is
- * missing.  What those blocks would cost is known from the sample; where it is too much, the output is not judged.
+/* Judges outputs that have no final element after the sample was executed.  There are two causes: the output's blocks read values that blocks of
+ * earlier launches write, and too few of those blocks were executed; or other blocks add to the values that the output's blocks wrote.
+ *
+ * A slice is a few drawn blocks of the launch that writes the output, with all blocks that they need.  The drawn blocks are executed first.  Then they
+ * are executed again together with the blocks that write the words they lacked (writer_search.c), and so on until no word is lacking.  The sample shows
+ * how much work each of these blocks takes.  If the work is too much, the output is not judged.
  * docs/decisions/sampled-blocks.md.  One worker thread a sample. */
 #include "bench_values.h"
 
@@ -9,14 +11,14 @@
 #include <string.h>
 
 #define SLICE_WORK 100000000u /* most thread-instructions of one execution of a slice */
-#define SPREAD_WORK 30000000u /* up to which more drawn blocks are executed */
-#define PROBE_WORK 60000000u  /* of a launch, to see who writes what */
-#define MOST_PROBED 12u       /* blocks next to a chosen one */
-#define MOST_ROUNDS 12u       /* executions until nothing is missing */
+#define SPREAD_WORK 30000000u /* more drawn blocks are executed while all take less than this */
+#define PROBE_WORK 60000000u  /* most thread-instructions of a launch's blocks in a probe */
+#define MOST_PROBED 12u       /* more blocks of a launch that a probe executes, beside neighbours of the first block */
+#define MOST_ROUNDS 12u       /* most executions of a slice until no word is lacking */
 #define MOST_TARGETS 16u      /* drawn blocks that are judged */
 #define WITH_ENDS 3u          /* a drawn block, the grid's first and its last */
 
-/* Blocks that tell who writes what. */
+/* A few more blocks of the earlier launches, executed once to see which block writes which words. */
 struct probe {
    struct sample part;
    uint64_t **chosen; /* as in a slice */
@@ -26,16 +28,16 @@ struct probe {
 struct slice {
    struct sample *whole; /* the executed sample, which shows which blocks write which words */
    struct sample part;   /* the blocks of the slice */
-   uint32_t target;      /* launch */
-   uint32_t targets;     /* blocks of it */
-   uint64_t **chosen;    /* by launch, a bit for each block */
-   uint64_t **settled;   /* by buffer, a bit for each word: all blocks that add to it are chosen */
-   uint64_t work, most_work; /* of the last execution, and of any */
+   uint32_t target;      /* the launch that is judged */
+   uint32_t targets;     /* how many of its blocks are judged */
+   uint64_t **chosen;    /* for each launch, a bit for each block: it is in the slice */
+   uint64_t **settled;   /* for each buffer, a bit for each word: all blocks that add to the word are chosen */
+   uint64_t work, most_work; /* thread-instructions of the last execution, and the most that an execution may take */
    struct probe *probe;
    struct word_runs words;
    bool failed;
    const char *why; /* why it failed */
-   double needed;   /* thread-instructions of the execution that was too much; 0: none was */
+   double needed;   /* thread-instructions of the execution that would be too much; 0: none would be */
 };
 
 /* Blocks ------------------------------------------------------------------------------------------------------------- */
@@ -91,7 +93,7 @@ static int list_blocks(struct slice *slice, rkb_error_t *err) {
       for (uint64_t word = 0; made && word < (list->total + 63) / 64; word++)
          for (uint64_t left = slice->chosen[n][word]; left; left &= left - 1) {
             const uint64_t block = 64 * word + (uint64_t)__builtin_ctzll(left);
-            /* Any block of a launch before is as likely to be among those of a drawn one. */
+            /* A drawn block needs any block of an earlier launch with equal probability, so those blocks count as drawn too. */
             list->drawn[list->count] = n == slice->target || list->count < slice->targets;
             list->classes[list->count] = sample_class(s->plan->launches[n].grid, block);
             list->numbers[list->count++] = block;
@@ -133,7 +135,7 @@ static int execute(struct slice *slice, const rkb_machine_options_t *options, rk
    return status;
 }
 
-/* Whether a run with values would show nothing more, because it would reach the work limit sooner. */
+/* Whether the run ended by its work limit alone.  A run with values would reach the limit sooner, and so show nothing more. */
 static bool only_cut_off(const rkb_machine_report_t *report) {
    bool only = true;
    for (uint32_t n = 0; n < report->finding_count; n++)
@@ -141,7 +143,7 @@ static bool only_cut_off(const rkb_machine_report_t *report) {
    return only;
 }
 
-/* Executes the blocks of a probe, without the values of inputs that do not steer them: a probe only asks where they store. */
+/* Executes the blocks of a probe without values, because a probe only asks where the blocks store.  Executes them with values if an input steers them. */
 static int execute_probe(struct slice *slice, const rkb_machine_options_t *options, rkb_error_t *err) {
    rkb_machine_options_t own = *options;
    rkb_machine_report_t report;
@@ -156,8 +158,8 @@ static int execute_probe(struct slice *slice, const rkb_machine_options_t *optio
              : RKB_OK;
 }
 
-/* Where the sample has too few blocks to tell who writes what: of each launch before, the neighbours along the axes of its first block,
- * then other ones as far as that is cheap. */
+/* Makes the probe, if the sample has too few blocks to show which blocks write what.  From each launch before the target it executes the neighbours of
+ * the first sampled block along the grid's axes, then more sampled blocks that were not executed, while they are cheap. */
 static int probe_writers(struct slice *slice, const rkb_machine_options_t *options, rkb_error_t *err) {
    struct sample *s = slice->whole;
    struct slice more = {.whole = s, .most_work = SLICE_WORK, .part = *s, .target = slice->target, .chosen = slice->probe->chosen};
@@ -216,7 +218,8 @@ static uint64_t settled_bytes(const struct sample *s, uint32_t buffer) {
    return ((s->plan->buffers[buffer].bytes / 4 + 1) / 64 + 1) * sizeof(uint64_t);
 }
 
-/* A tensor of gigabytes has tens of megabytes of bits, of which a few are set: the heap would clear them all. */
+/* Marks the slice's words of a buffer as settled.  A tensor of gigabytes has tens of megabytes of these bits, and few are set.  Sparse memory needs no
+ * clearing; memory from the heap would be cleared whole. */
 static bool settle(struct slice *slice, uint32_t buffer) {
    uint64_t no_huge_pages = 0;
    if (!slice->settled[buffer])
@@ -238,7 +241,7 @@ static bool writes(const struct sample *s, uint32_t launch, uint32_t buffer) {
    return any;
 }
 
-/* Chooses the blocks that write the words; *more: some that were not chosen yet. */
+/* Adds the blocks that write slice->words to the slice.  *more: at least one of them was not in the slice yet. */
 static int choose_writers(struct slice *slice, uint32_t buffer, const rkb_machine_options_t *options,
                           bool *more, rkb_error_t *err) {
    const struct sample *s = slice->whole;
@@ -267,7 +270,8 @@ static int choose_writers(struct slice *slice, uint32_t buffer, const rkb_machin
    return status;
 }
 
-/* What the last execution lacked.  Of an output only the words of its targets matter: those were asked for in the first round. */
+/* Adds the blocks that write the words which the last execution lacked.  Of an output, only the words of the target's drawn blocks matter, and the first
+ * round has found all of these. */
 static int choose_more(struct slice *slice, uint32_t round, const rkb_machine_options_t *options, bool *more,
                        rkb_error_t *err) {
    const rkb_plan_t *plan = slice->whole->plan;
@@ -290,7 +294,7 @@ static int choose_more(struct slice *slice, uint32_t round, const rkb_machine_op
    return status;
 }
 
-/* Executing with all that is needed ---------------------------------------------------------------------------------------- */
+/* Executing a slice with all blocks that it needs ---------------------------------------------------------------------------------------- */
 
 static void free_settled(struct slice *slice) {
    for (uint32_t b = 0; slice->settled && b < slice->whole->plan->buffer_count; b++) {
@@ -303,7 +307,8 @@ static bool is_end(const struct sampled_launch *list, uint32_t n) {
    return list->numbers[n] == 0 || list->numbers[n] == list->total - 1;
 }
 
-/* One drawn block, the first and the last of the grid, then the other drawn ones; of a small grid no block is left to be drawn. */
+/* Chooses the blocks to be judged: one drawn block, then the grid's first and last block, then the other drawn blocks.  If the sample has no drawn block,
+ * because the grid is small, one executed block is chosen. */
 static bool drawn_target(struct slice *slice, uint32_t wanted) {
    enum { ONE, ENDS, OTHERS, ANY };
    const struct sampled_launch *list = &slice->whole->blocks.launches[slice->target];
@@ -325,7 +330,7 @@ static bool drawn_target(struct slice *slice, uint32_t wanted) {
    return slice->targets != 0;
 }
 
-/* Executes drawn blocks of the launch with all that they need; slice->failed if that is too much work. */
+/* Executes drawn blocks of the launch with all blocks that they need.  Sets slice->failed if that is too much work. */
 static int execute_closed(struct slice *slice, uint32_t wanted, const rkb_machine_options_t *options,
                           rkb_error_t *err) {
    bool more = drawn_target(slice, wanted);
@@ -349,7 +354,7 @@ static int execute_closed(struct slice *slice, uint32_t wanted, const rkb_machin
 static void mark_before(struct slice *slice) {
    for (uint32_t n = 0; n < slice->target; n++)
       for (uint32_t place = 0; place < slice->part.blocks.launches[n].count; place++)
-         slice->part.judged_blocks[n][place] = UINT64_MAX; /* a judged value came from this launch's stores */
+         slice->part.judged_blocks[n][place] = UINT64_MAX; /* judged values were computed from this launch's stores */
 }
 
 static int judge(struct slice *slice, const rkb_machine_options_t *options, rkb_error_t *err) {
@@ -415,7 +420,7 @@ int sample_judge_slice(struct sample *s, struct sample *part, uint32_t target, s
    if (status == RKB_OK && !slice.failed && most > 1) {
       status = execute_closed(&slice, most < MOST_TARGETS ? (uint32_t)most : MOST_TARGETS, options, err);
       if (status == RKB_OK && slice.failed && most == WITH_ENDS) {
-         slice.failed = false; /* if the ends need too much, the drawn block is judged alone */
+         slice.failed = false; /* if the grid's ends need too much work, the drawn block is judged alone */
          status = execute_closed(&slice, 1, options, err);
       }
    }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WHOLE_INSTRUCTIONS 20000000u /* of all blocks, where the sample says nothing without the others */
+#define WHOLE_INSTRUCTIONS 20000000u /* most thread-instructions of all blocks together, if all are executed in place of the sample */
 
 void sample_leave_out(struct sample *s, const char *why) {
    char text[448];
@@ -44,7 +44,7 @@ int sample_make_buffers(const struct sample *s, bool defined, rkb_machine_buffer
       void *data = rkb_machine_sparse(b->bytes + 64, &huge);
       if (!data)
          return rkb_fail(err, RKB_ERR_LIMIT, "no addresses for %s", b->name);
-      if (b->role == RKB_IN) /* of a sample its pieces lie one after the other */
+      if (b->role == RKB_IN) /* the pieces of an input that a sample reads lie one after the other */
          rkb_machine_dense(data, b->bytes, &huge);
       (*buffers)[n] = (rkb_machine_buffer_t){data, defined || b->role == RKB_IN};
    }
@@ -64,7 +64,7 @@ static void note_word(void *argument, uint64_t first, uint64_t bytes) {
    *(bool *)argument |= bytes != 0;
 }
 
-/* Whether some word lacks what blocks that were not executed do. */
+/* Whether some word lacks a store or an atomic operation of a block that was not executed. */
 static bool has_stale_words(const struct sample *s) {
    bool any = false;
    for (uint32_t n = 0; n < s->plan->buffer_count; n++)
@@ -79,7 +79,7 @@ static bool depends_on_others(const rkb_machine_report_t *report) {
    return false;
 }
 
-/* Whether a block did this to itself.  If atomic operations of other blocks are missing, these may be the cause. */
+/* Whether the finding is one that a block can cause by itself.  If atomic operations of other blocks are missing, their absence may be the cause too. */
 static bool is_own_fault(const rkb_machine_finding_t *finding) {
    return strcmp(finding->reason, "plan.trap") == 0 || strcmp(finding->reason, "sync.barrier") == 0 ||
           strcmp(finding->reason, "sync.warp") == 0;
@@ -124,8 +124,8 @@ bool sample_outputs_depend(const struct sample *s) {
    return all;
 }
 
-/* Dear blocks of a chain of launches mostly leave no final value, and then nothing is compared with their values.  So they are executed without values first.
- * *enough: this run says all that a run with values would say, as in runs_without_values.c; else the buffers are as before. */
+/* Costly blocks of a chain of launches mostly leave no final value.  Nothing is compared with their values then, so they are executed without values
+ * first.  *enough: the run without values says all that a run with values would say (runs_without_values.c).  If not, the buffers are made anew. */
 static int execute_steps(struct sample *s, const rkb_machine_options_t *options, bool *enough,
                          rkb_error_t *err) {
    rkb_machine_options_t own = *options;
@@ -146,7 +146,7 @@ static int execute_steps(struct sample *s, const rkb_machine_options_t *options,
    return sample_make_buffers(s, false, &s->buffers, err);
 }
 
-/* The sampled blocks. */
+/* Executes the sampled blocks. */
 static int execute_sample(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
    bool enough = false;
    int status = RKB_OK;
@@ -159,7 +159,7 @@ static int execute_sample(struct sample *s, rkb_machine_options_t *options, rkb_
    return status == RKB_OK && !enough ? sample_execute(s, options, err) : status;
 }
 
-/* The sample; or all blocks, if they are few and what the sample leaves says nothing without the other blocks. */
+/* Executes the sample.  Then executes all blocks, if they are few and the values that the sample left say nothing without the other blocks. */
 static int execute_enough(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
    rkb_machine_report_t report;
    int status = execute_sample(s, options, err);
@@ -180,7 +180,7 @@ static int execute_enough(struct sample *s, rkb_machine_options_t *options, rkb_
    return status == RKB_OK ? sample_execute(s, options, err) : status;
 }
 
-/* Only a block that needed what others write; another one stopped the run. */
+/* Whether the run's only findings are reads of values that blocks which were not executed would have written. */
 static bool only_lacked_values(const rkb_machine_report_t *report) {
    bool only = true;
    for (uint32_t n = 0; n < report->finding_count; n++)
@@ -188,7 +188,7 @@ static bool only_lacked_values(const rkb_machine_report_t *report) {
    return only;
 }
 
-/* Takes the faults of blocks; *judged: what they wrote may be judged. */
+/* Takes over the faults that blocks of the run made.  *judged: the values that the blocks wrote may be judged. */
 static void take_faults(struct sample *s, bool *judged) {
    rkb_machine_report_t report;
    rkb_machine_report(s->machine, &report);
@@ -212,7 +212,7 @@ static void take_faults(struct sample *s, bool *judged) {
       report.finding_count || report.atomics_unfinished || report.variables_unfinished || has_stale_words(s);
 }
 
-/* The instruction that wrote a wrong value, from a second execution of the same blocks. */
+/* Finds the instruction that wrote a wrong value, by executing the same blocks a second time. */
 static int find_writer(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
    rkb_machine_t *machine = NULL;
    rkb_machine_finding_t writer;
@@ -262,13 +262,14 @@ static void tell_unjudged(struct sample *s) {
             s->the_case->name, s->unjudged));
 }
 
-/* Whether the case is to be judged on its own family instead: on large values a result may overflow, and says nothing then. */
+/* Whether to judge the case again on its own family.  On a family of large values all results may overflow, and the run then says nothing. */
 static bool says_nothing(const struct sample *s) {
    return !s->judged && s->dont_care && s->outcome->rank < RKB_MACHINE_UNKNOWN &&
           s->family != s->verifier->task->family_at(s->verifier->host, s->the_case, 0);
 }
 
-/* Judges what depends on blocks that were not sampled.  The judgement of launches by themselves uses what a probe of the slices showed. */
+/* Judges outputs that depend on blocks that were not sampled: first by slices (bench_slice.c), then launches by themselves.  A probe of the slices shows
+ * which blocks write what; the second step uses it too. */
 static int follow_back(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err) {
    struct probe *probe = sample_probe_new(s);
    int status = probe ? sample_judge_slices(s, probe, options, err)
@@ -286,7 +287,7 @@ static int judge_run(struct sample *s, const rkb_machine_options_t *options, rkb
    if (!judged)
       return RKB_OK;
    int status = sample_judge_outputs(s, options, err);
-   held_elements_free(s->held); /* whatever is judged from here on was not chosen before */
+   held_elements_free(s->held); /* these hold only elements that were chosen up to here */
    s->held = NULL;
    rkb_machine_report(s->machine, &report);
    if (status == RKB_OK && s->judged)
@@ -301,8 +302,8 @@ static int judge_run(struct sample *s, const rkb_machine_options_t *options, rkb
    return status;
 }
 
-/* Mostly the case's own family, sometimes its second, so that a kernel cannot know on which one it is judged. */
-#define OTHER_FAMILY 4u /* one in so many */
+/* The family is mostly the case's own, and sometimes another one, so that a kernel cannot know on which family it is judged. */
+#define OTHER_FAMILY 4u /* one case in this many has another family */
 
 static const rkb_family_t *draw_family(struct sample *s) {
    const struct verifier *me = s->verifier;
@@ -323,7 +324,8 @@ bool sample_takes_own_family(const struct sample *s) {
    return draw_family(&own) == s->verifier->task->family_at(s->verifier->host, s->the_case, 0);
 }
 
-/* Its own inputs: those that were counted on are known to be looked at.  own: of the case's own family. */
+/* Opens the inputs on which this candidate is judged.  They replace the inputs of the counting run, whose family an author can know in advance.
+ * own: takes the case's own family; else draws the family. */
 static int open_inputs(struct sample *s, bool own, rkb_error_t *err) {
    const struct verifier *me = s->verifier;
    me->task->inputs_free(s->inputs);
@@ -349,7 +351,8 @@ static uint64_t environment_of(const struct sample *s) {
    return s->candidate->environment + 1 + me->random->below(&stream, CANDIDATE_ENVIRONMENTS - 1);
 }
 
-/* The buffers that each launch wrote in whole runs of the check cases; for a launch that no such run had, all buffers that it takes. */
+/* Finds the buffers that each launch writes, from runs that executed check cases whole.  If no such run had the launch, it counts all buffers that the
+ * launch takes and that are not inputs. */
 static int know_stores(struct sample *s, rkb_error_t *err) {
    const struct outcome *outcome = s->outcome;
    s->judged_buffers = calloc(s->plan->buffer_count + 1, sizeof *s->judged_buffers);
@@ -393,7 +396,7 @@ int sample_note_decisions(const struct sample *sample, struct noted_decisions *n
       status = sample_execute(s, &options, err);
    *unknown = status == RKB_OK && !noted_take(noted, s->machine, s->plan) ? UINT64_MAX : 0;
    for (uint32_t n = 0; status == RKB_OK && n < s->plan->launch_count; n++)
-      /* A block with a finding may have ended early, where it lacked a value that others write, and so before some of its decisions. */
+      /* A block with a finding may have ended early, before some of its decisions, because it lacked a value that another block writes. */
       if (n >= MOST_NOTED || rkb_machine_found(s->machine, n) || !rkb_machine_decisions(s->machine, n))
          *unknown |= UINT64_C(1) << (n < MOST_NOTED ? n : MOST_NOTED - 1);
    rkb_machine_close(s->machine);

@@ -1,10 +1,10 @@
-/* Launches of a bench shape that no smaller shape has, because their conditions are of large shapes alone: indices of 64 bits, a cut between two
- * ways.  Smaller shapes like the bench shape borrow them.  The results of the launches there are judged as at any shape.  A wrong result
- * proves nothing, because the kernel's author excluded these shapes.
+/* Executes launches of a bench shape at smaller shapes.  No smaller shape has these launches by itself, because their `when` holds at large shapes alone: it
+ * asks for 64-bit indices, or chooses between two kernels by size.  So smaller shapes borrow the bench shape's launches.  Their results are judged as
+ * at any shape.  But a wrong result proves nothing, because the kernel's author excluded these shapes.
  *
- * Conditions on parameters and sizes alone (D % 8 == 4) must have the same outcome as at the bench shape, or else the verdict would cover
- * code that was not executed.  Decisions that the sampled blocks of the bench shape make by loops and memory must have been made at a
- * smaller shape too.  docs/decisions/sampled-blocks.md.  One worker thread a candidate. */
+ * Conditions on parameters and sizes alone (D % 8 == 4) must have the same outcome as at the bench shape.  Otherwise the verdict would cover code that was
+ * not executed.  The same holds for branches that depend on loops and memory: each outcome that the sampled blocks of the bench shape have must occur
+ * at a smaller shape too.  docs/decisions/sampled-blocks.md.  One worker thread a candidate. */
 #include "noted_decisions.h"
 #include "reduced_shapes.h"
 
@@ -13,17 +13,19 @@
 #define SHAPE_WORK 300000000u /* thread-instructions of a shape */
 #define MOST_WORK 1500000000u /* of all shapes of a bench case */
 #define ATTEMPTS 3u
-#define SMALLER 5 /* so many times smaller, if a shape took more than it seemed */
+#define SMALLER 5 /* if a shape took more work than was estimated, the next shape has this many times less */
 #define STEP 0.5  /* share of a shape's operations that the next shape may have */
-#define GROWTH 4  /* so many times larger, if smaller shapes did not do all that the bench shape does */
+#define GROWTH 4  /* if smaller shapes lack a decision of the bench shape, the next shapes are this many times larger */
 #define MOST_GROWTH 16
-#define LEAST_TURNS 4u /* of a loop, if it has so many at the bench shape */
+#define LEAST_TURNS 4u /* turns of a loop at a smaller shape that stand for any more turns at the bench shape */
 #define MOST_KERNELS 64u
-#define LONG_DIM 64 /* and more: vectors may run along it, which its remainder by the widest one allows */
+/* Vectors may run along a dim of at least LONG_DIM, if the dim is a multiple of the vector.  So a shape keeps the remainder of a long dim by the widest
+ * vector's elements. */
+#define LONG_DIM 64
 #define WIDEST 8
-#define SEVERAL_BLOCKS 0x7ffffff0u /* of a grid along each axis, noted as a condition */
+#define SEVERAL_BLOCKS 0x7ffffff0u /* number of a condition of our own: the grid has several blocks along an axis; + the axis */
 
-/* How a launch decides its conditions, in their order. */
+/* The outcomes of a launch's conditions, in their order. */
 struct decided {
    uint32_t *outcomes; /* number * 2 + outcome */
    uint32_t count, room;
@@ -35,9 +37,9 @@ struct borrower {
    rkb_machine_conditions_t *kernels[MOST_KERNELS]; /* by number in the build */
    struct decided bench, shape;
    uint64_t budget; /* thread-instructions left for all shapes */
-   double growth;   /* of shapes, where smaller ones did not do all that the bench shape's blocks do */
+   double growth;   /* factor of the shapes' work; it grows while smaller shapes lack a decision of the bench shape */
    struct noted_decisions large,
-      small; /* of the bench shape's sampled blocks; of all shapes that were right */
+      small; /* decisions of the bench shape's sampled blocks; of all smaller shapes whose results were right */
 };
 
 static void take(void *argument, uint32_t number, bool outcome) {
@@ -54,7 +56,7 @@ static void take(void *argument, uint32_t number, bool outcome) {
    d->outcomes[d->count++] = number * 2 + outcome;
 }
 
-/* Appends what the plan's launches decide, of those that no case executed whole. */
+/* Appends the outcomes of conditions in the plan's launches, for launches that no case executed whole. */
 static bool decide(struct borrower *b, const rkb_plan_t *plan, struct decided *to) {
    const struct sample *s = b->reduced->sample;
    const rkb_plan_launch_t *unseen;
@@ -81,7 +83,7 @@ static bool decide(struct borrower *b, const rkb_plan_t *plan, struct decided *t
    return all && !to->failed;
 }
 
-/* What a `when` says of remainders (T % 4 == 0) is not known here, but the kernel may need it. */
+/* Whether long dims keep their remainders.  A kernel may need a remainder that its `when` asks for (T % 4 == 0), and this file does not read conditions. */
 static bool keeps_remainders(const rkb_case_t *bench, const rkb_case_t *shape) {
    bool keeps = true;
    for (uint32_t d = 0; d < bench->dim_count; d++)
@@ -89,7 +91,7 @@ static bool keeps_remainders(const rkb_case_t *bench, const rkb_case_t *shape) {
    return keeps;
 }
 
-/* Whether the launches can be had at the shape and decide there what they decide at the bench shape. */
+/* *alike: the shape can borrow the launches, and their conditions have the same outcomes as at the bench shape. */
 static int borrows(struct borrower *b, const rkb_case_t *shape, bool *alike, rkb_error_t *err) {
    const struct verifier *me = b->reduced->verifier;
    const struct candidate *candidate = b->reduced->candidate;
@@ -105,8 +107,8 @@ static int borrows(struct borrower *b, const rkb_case_t *shape, bool *alike, rkb
    return status;
 }
 
-/* Halves dims for as long as the shape can borrow the launches, and gives the smallest shape of at least about so many operations; NULL: there is none.
- * strict: long dims have to keep their remainders too. */
+/* Halves dims as long as the shape can borrow the launches.  *best: the smallest such shape with at least about `least` operations; NULL: there is none.
+ * longest: the dim that stays long.  strict: long dims have to keep their remainders too. */
 static int find_shape(struct borrower *b, double least, uint32_t longest, bool strict, rkb_case_t **best,
                       rkb_error_t *err) {
    struct reduced *r = b->reduced;
@@ -120,7 +122,7 @@ static int find_shape(struct borrower *b, double least, uint32_t longest, bool s
       const uint32_t kept = failed ? (longest + failed) % (bench->dim_count + 1) : longest;
       rkb_case_t *smaller = NULL;
       bool alike = false;
-      /* At once where that is like the bench shape; else step by step. */
+      /* First tries to reach the number of operations in one step.  If that shape is not like the bench shape, goes step by step. */
       const double work = !*best && !failed ? least : STEP * from->operations;
       status = me->task->case_reduced(me->host, from, &r->stream, work, kept, &smaller, err);
       if (status == RKB_OK)
@@ -140,7 +142,7 @@ static int find_shape(struct borrower *b, double least, uint32_t longest, bool s
    return status;
 }
 
-/* *right: it was executed whole, and nothing is wrong; *costly: it was not executed whole, and nothing is wrong. */
+/* Executes the shape.  *right: it was executed whole, and its results are right.  *costly: it was not executed whole, and nothing wrong was found. */
 static int execute(struct borrower *b, const rkb_case_t *shape, bool *right, bool *costly, rkb_error_t *err) {
    struct reduced *r = b->reduced;
    struct outcome *to = r->sample->outcome, own;
@@ -164,7 +166,7 @@ static int execute(struct borrower *b, const rkb_case_t *shape, bool *right, boo
                own.rank                       ? own.message
                : json_array_size(own.not_run) ? json_string_value(json_array_get(own.not_run, 0))
                                               : "");
-   if (*right && (noted.failed || !noted_join(&b->small, &noted))) { /* nothing is known then, as where it is wrong */
+   if (*right && (noted.failed || !noted_join(&b->small, &noted))) { /* without its decisions, the shape says nothing */
       *right = false;
       snprintf(r->not_borrowed, sizeof r->not_borrowed, "what so many launches decide could not be kept");
    }
@@ -180,11 +182,11 @@ static bool is_known(const struct reduced *r, const json_t *shape) {
    return known;
 }
 
-/* A shape where the dim stays long, and smaller ones where that costs more than it seemed.  *wrong: something was wrong there. */
+/* Judges a shape in which one dim stays long.  If it takes more work than was estimated, tries smaller shapes.  *wrong: a result was wrong. */
 static int judge_shape(struct borrower *b, uint32_t longest, bool *wrong, rkb_error_t *err) {
    struct reduced *r = b->reduced;
    double work = b->growth * reduced_work(r, REDUCED_INSTRUCTIONS);
-   const uint32_t attempts = b->growth > 1 ? 1 : ATTEMPTS; /* smaller ones were had */
+   const uint32_t attempts = b->growth > 1 ? 1 : ATTEMPTS; /* smaller shapes were tried before */
    bool costly = true;
    int status = RKB_OK;
    for (uint32_t n = 0; n < attempts && costly && !*wrong && status == RKB_OK && b->budget;
@@ -209,7 +211,7 @@ static int judge_shape(struct borrower *b, uint32_t longest, bool *wrong, rkb_er
    return status;
 }
 
-/* What the sampled blocks of the launches decide at the bench shape; *known: all of it. */
+/* Notes the decisions of the launches' sampled blocks at the bench shape.  *known is cleared if not all of them are known. */
 static int note_bench(struct borrower *b, bool *known, rkb_error_t *err) {
    struct reduced *r = b->reduced;
    const struct sample *s = r->sample;
@@ -224,7 +226,7 @@ static int note_bench(struct borrower *b, bool *known, rkb_error_t *err) {
    return status;
 }
 
-/* Whether the launches do at the bench shape what they did at none of the smaller shapes. */
+/* Whether the launches decide something at the bench shape that they decided at no smaller shape. */
 static bool lacks(struct borrower *b) {
    struct reduced *r = b->reduced;
    const rkb_plan_launch_t *unseen;
@@ -263,7 +265,7 @@ int reduced_judge_borrowed(struct reduced *r, rkb_error_t *err) {
       return RKB_OK;
    }
    snprintf(r->not_borrowed, sizeof r->not_borrowed, "what it decides there it decides at no smaller shape");
-   const uint32_t first = (uint32_t)me->random->below(&r->stream, dims + 1); /* dims: none stays long */
+   const uint32_t first = (uint32_t)me->random->below(&r->stream, dims + 1); /* `dims` itself: no dim stays long */
    status = note_bench(&b, &known, err);
    for (b.growth = 1; b.growth <= MOST_GROWTH && known && lacking && !wrong && status == RKB_OK && b.budget;
         b.growth *= GROWTH) {

@@ -1,24 +1,23 @@
-/* Judges elements that executed blocks wrote: of outputs, and of buffers that hold intermediates of the reference (launch_intermediates.h), against the expected
- * values of those elements alone (points mode).  One worker thread a sample. */
+/* Judges elements that executed blocks wrote, in outputs and in buffers that hold intermediates of the reference (launch_intermediates.h).  Only the expected
+ * values of these elements are computed (points mode).  One worker thread a sample. */
 #include "held_elements.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_WORK 1e6        /* of one call for expected values: about ten milliseconds */
-#define MOST_BLOCKS 4096u    /* of which more elements are judged then */
-#define MOST_FURTHER                                                                                         \
-   3u /* calls for elements of other blocks, if one call was too much for all wanted elements */
-#define MOST_WORK_OF_ONE 5e7 /* of a call for one element */
-#define MORE_EACH_TIME 3     /* elements for each that was judged before */
-#define MOST_OVERLAP                                                                                         \
-   1.25 /* times the bytes of a buffer that all blocks write, where atomic operations may order them */
-#define MOST_ELEMENTS (1u << 22) /* written ones remembered, of an output */
+#define MOST_WORK 1e6        /* operations of one call for expected values: about ten milliseconds */
+#define MOST_WORK_OF_ONE 5e7 /* operations of a call for one element */
+#define MOST_BLOCKS 4096u    /* most blocks of which more elements are judged, if a call could not judge all wanted elements */
+#define MOST_FURTHER 3u      /* most calls for elements of other blocks, in the same case */
+#define MORE_EACH_TIME 3     /* elements of the next call for each element judged so far */
+/* Blocks write an element of a buffer more than once, if all blocks of a launch together write more than this many times the buffer's bytes. */
+#define MOST_OVERLAP 1.25
+#define MOST_ELEMENTS (1u << 22) /* most written elements that are remembered of an output */
+/* The list of runs begins small and doubles.  Most samples need little of it, and a list with room for all would make later memory begin on new pages. */
 #define FIRST_RUNS (1u << 10)
-#define GROWN_BY                                                                                             \
-   2u /* times: most samples need little, and with room for all, what lies behind it would be on new pages */
+#define GROWN_BY 2u
 
-/* Makes room for one more run.  False where there is none. */
+/* Makes room for one more run.  False: there is no memory. */
 static bool has_room(struct sample *s) {
    if (s->written_run_count < s->written_room)
       return true;
@@ -51,7 +50,7 @@ static void remember(void *argument, uint64_t first, uint64_t bytes) {
    s->written_count += count;
 }
 
-/* The same for a buffer that holds values from the start: what holds another one now. */
+/* Remembers the elements of a buffer that held values from the start, if their values have changed. */
 static void remember_changed(void *argument, uint64_t first, uint64_t bytes) {
    struct sample *s = argument;
    const uint8_t *data = s->buffers[s->output].data;
@@ -73,8 +72,8 @@ bool sample_holds_values(const struct sample *s, uint32_t number) {
           (buffer->role != RKB_IN && buffer->fill == RKB_FILL_VALUE);
 }
 
-/* Whether a launch with atomic operations writes elements of a buffer more than once: a block may go on from what another one left, and
- * an element is final when the last one wrote it. */
+/* Whether several blocks of a launch with atomic operations write the same elements of a buffer.  A block may then continue from the value that another
+ * block left, so an element is final only after the last block wrote it. */
 static bool is_written_again(const struct sample *s, const rkb_machine_report_t *report, uint32_t buffer) {
    const double most = MOST_OVERLAP * (double)s->plan->buffers[buffer].bytes;
    for (uint32_t n = 0; report->atomics_unfinished && n < report->launch_count; n++) {
@@ -117,7 +116,7 @@ static int compare(const struct sample *s, uint32_t buffer, const void *data, co
                                   judgement, err);
 }
 
-/* The same, where these elements may have been chosen before. */
+/* The same for elements that held_elements.h may have chosen before.  If it is choosing, it only keeps them. */
 static int expect_held(const struct sample *s, uint32_t buffer, const uint64_t *elements, uint64_t count,
                        double *numbers, uint8_t *flags, rkb_error_t *err) {
    if (s->held && !held_elements_asks(s->held))
@@ -128,7 +127,7 @@ static int expect_held(const struct sample *s, uint32_t buffer, const uint64_t *
              : status;
 }
 
-/* *refused: the comparison itself, because too many elements are ambiguous; fewer would say no more. */
+/* Judges count elements of s->written.  *refused: the comparison refused them, because too many are ambiguous; fewer elements would say no more. */
 static int judge_points(struct sample *s, uint32_t buffer, uint64_t first, uint64_t count, bool *refused,
                         rkb_error_t *err) {
    const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
@@ -158,7 +157,7 @@ static int judge_points(struct sample *s, uint32_t buffer, uint64_t first, uint6
    return status;
 }
 
-/* The first elements; *count: how many, fewer where they are dear. */
+/* Judges the first elements.  *count: how many to judge; then how many were judged, which is less if expected values are costly. */
 static int judge_first(struct sample *s, uint32_t buffer, uint64_t *count, bool *refused, rkb_error_t *err) {
    s->verifier->task->inputs_limit(s->inputs, MOST_WORK);
    int status = judge_points(s, buffer, 0, *count, refused, err);
@@ -169,12 +168,12 @@ static int judge_first(struct sample *s, uint32_t buffer, uint64_t *count, bool 
    if (status == RKB_ERR_LIMIT && !*refused) {
       s->verifier->task->inputs_limit(s->inputs, MOST_WORK_OF_ONE);
       status = judge_points(s, buffer, 0, *count, refused, err);
-      *refused = true; /* no more of these */
+      *refused = true; /* judge no more elements of this buffer */
    }
    return status;
 }
 
-/* The launch and the place of the block that wrote the element; UINT64_MAX: not known. */
+/* Returns the launch and the place of the block that wrote the element; UINT64_MAX: not known. */
 static uint64_t block_of(const struct sample *s, uint64_t element) {
    uint32_t launch, place;
    return rkb_machine_met_by(s->machine, s->output, element * s->width, &launch, &place)
@@ -200,8 +199,8 @@ static uint64_t gather_blocks(struct sample *s, uint64_t had, uint64_t all) {
    return found;
 }
 
-/* If expected values may cost no more than elements of a few blocks, judges more elements of the same blocks.  What these share, such as the sum of a row, is
- * known already. */
+/* Judges more elements of the blocks that were judged, if expected values of other blocks would cost too much.  Values that elements of a block share, such
+ * as the sum of a row, are known already. */
 static int judge_same_blocks(struct sample *s, uint32_t buffer, uint64_t had, uint64_t all,
                              rkb_error_t *err) {
    const uint64_t more = gather_blocks(s, had, all);
@@ -212,7 +211,7 @@ static int judge_same_blocks(struct sample *s, uint32_t buffer, uint64_t had, ui
    return status == RKB_ERR_LIMIT ? RKB_OK : status;
 }
 
-/* After the first `count` elements, as many of other blocks in each call, and then more of all these blocks. */
+/* After the first `count` elements, judges as many of other blocks in each call, and then more elements of all these blocks. */
 static int judge_further(struct sample *s, uint32_t buffer, uint64_t count, uint64_t wanted, uint64_t all,
                          rkb_error_t *err) {
    uint64_t had = count;
@@ -230,7 +229,7 @@ static int judge_further(struct sample *s, uint32_t buffer, uint64_t count, uint
    return status == RKB_ERR_LIMIT ? RKB_OK : status;
 }
 
-/* Elements of every block, then as many more as expected values may cost. */
+/* Judges elements of every executed block, then more until expected values cost too much. */
 static int judge_output(struct sample *s, uint32_t buffer, rkb_error_t *err) {
    const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
    const uint64_t before = s->judged;
@@ -254,7 +253,7 @@ static int judge_output(struct sample *s, uint32_t buffer, rkb_error_t *err) {
         had += count) {
       count = MORE_EACH_TIME * had < all - had ? MORE_EACH_TIME * had : all - had;
       status = judge_points(s, buffer, had, count, &refused, err);
-      if (status == RKB_ERR_LIMIT && !refused) { /* a last few */
+      if (status == RKB_ERR_LIMIT && !refused) { /* tries a few last elements */
          more = false;
          count = count / 4 + 1;
          status = judge_points(s, buffer, had, count, &refused, err);
@@ -287,7 +286,7 @@ bool sample_has_final(const struct sample *s) {
    return any;
 }
 
-/* Whether elements of the buffer are judged: of an output; of a launch that is judged by itself, also what holds an intermediate then. */
+/* Whether elements of the buffer are judged.  It is an output; or one launch is judged by itself, and the buffer holds an intermediate after it. */
 static bool is_judged(struct sample *s, uint32_t buffer) {
    const struct link_target *target = s->target;
    bool later = false;
