@@ -57,8 +57,8 @@ static bool has_operation(const rkb_program_t *program, const char *name) {
    return false;
 }
 
-/* A guarded value is a sum of a computed value and a small number (eps).  Walks back from the computed value to a tensor, and finds
- * with which power of the tensor's size it grows: 2 through a square or a variance, halved by a root. */
+/* A guarded value is the sum of a computed value and a small number (eps).  Walks back from the computed value to a tensor.  *power: the power of the
+ * tensor's size with which the computed value grows.  A square or a variance doubles it, and a root halves it. */
 static bool trace_guard(const rkb_program_t *program, uint32_t value, uint32_t *tensor, double *power,
                         double *eps) {
    *power = 1;
@@ -84,7 +84,7 @@ static bool trace_guard(const rkb_program_t *program, uint32_t value, uint32_t *
    return false;
 }
 
-/* Adds a family for each guard: those the graph names, and the operand of every rsqrt, which every norm guards. */
+/* Adds the family `guarded`, with a draw for each guarded value: those that the graph names, and the operand of each rsqrt, because norms guard it. */
 static bool add_guarded(rkb_bound_t *bound) {
    const rkb_program_t *program = bound->program;
    rkb_family_entry_t *entry = NULL;
@@ -128,16 +128,17 @@ static const char *const largest[] = {"max_pool", "amax", NULL};
 static const char *const smallest[] = {"amin", NULL};
 static const char *const softmaxes[] = {"softmax", "log_softmax", "log_sum_exp", NULL};
 
+/* The largest size of numbers that family `below` draws for tensors of float16, whose largest number is 65,504. */
 #define LARGE_HALF 0x1p15
 
-/* The operand among whose elements a node chooses.  The gradient of a pool has it behind the gradient that it hands back.  For a search, it is the operand that
- * is searched for, because rows with NaN are not sorted. */
+/* Returns the operand from whose elements a node chooses.  It is the second operand for the gradient of a pool, whose first operand is the given gradient.
+ * For a search it is the operand that is searched for, because a row with NaN is not sorted. */
 static uint32_t chosen_from(const rkb_program_node_t *node) {
    static const char *const second[] = {"max_pool_gradient", "search_sorted", NULL};
    return node->inputs[is_one_of(node->operation->name, second) ? 1 : 0];
 }
 
-/* Draws each tensor that a node of these names chooses from, seen through operations that only move elements, in one way. */
+/* Draws the tensors from which nodes with these names choose.  Operations between tensor and node may only move elements. */
 static bool draw_operands(rkb_bound_t *bound, rkb_family_entry_t **entry, const char *family,
                           const char *const *names, uint32_t kind, double first) {
    for (uint32_t i = 0; i < bound->program->node_count; i++) {
@@ -158,7 +159,8 @@ static bool draw_operands(rkb_bound_t *bound, rkb_family_entry_t **entry, const 
    return true;
 }
 
-/* Numbers beyond the start values that stand for an infinity: -1e8 in a softmax, where differences must still tell, and -1e30 in a pool. */
+/* Kernels start a search for the largest at a number that stands for minus infinity: -1e8 in a softmax, -1e30 in a pool.  These numbers are lower.  For a
+ * softmax they must not be so low that rounding hides the differences between elements. */
 #define BELOW_SOFTMAX -0x1.8p27
 #define BELOW_EXTREME -0x1p120
 
@@ -186,7 +188,7 @@ static void draw_factor(rkb_bound_t *bound, rkb_family_entry_t *entry, uint32_t 
       (rkb_draw_t){RKB_DRAW_BELOW, half ? copysign(fmin(fabs(first), LARGE_HALF), first) : first};
 }
 
-/* Draws what computed scores come from: a tensor, or both factors of a product, of which one is positive. */
+/* Draws the operands of scores that are computed: a tensor, or both factors of a product, one positive and one negative. */
 static bool draw_scores(rkb_bound_t *bound, rkb_family_entry_t **entry) {
    const rkb_program_t *program = bound->program;
    for (uint32_t i = 0; i < program->node_count; i++) {

@@ -1,4 +1,5 @@
-/* Chooses the tile of a convolution by warpgroups.  Pure functions; one thread a graph. */
+/* Chooses the tile of a convolution by warpgroups (convolution_tile.c, weight_gradient_tile.c): estimates the time of each tile in each bench case, and takes
+ * the least.  Pure functions; one thread a graph. */
 #include "generator/start/convolution_start.h"
 
 #include <math.h>
@@ -7,22 +8,22 @@
 #include "generator/start/tensor_start.h"
 #include "generator/decisions/warpgroup_start.h"
 
-#define LAUNCH_NANOSECONDS 1500.0
+#define LAUNCH_NANOSECONDS 1500.0 /* of starting a launch */
 /* The time until a tile's first product, plus the time in which its sums go to memory. */
 #define TILE_NANOSECONDS 1500.0
+/* The time of a step beyond its products.  A step multiplies STEP_CHANNELS channels of one tap, or STEP_CHANNELS pixels of a weight's gradient. */
 #define STEP_NANOSECONDS 20.0
-#define STEP_CHANNELS 32.0 /* channels of a step, or pixels of a weight's gradient */
+#define STEP_CHANNELS 32.0
 #define BYTES_A_NANOSECOND 3500.0
-#define PART_BYTES 8.0    /* bytes for an element of a part, which is written and read */
+#define PART_BYTES 8.0    /* a float of a part is written once and read once */
 #define WEIGHT_SHARE 0.65 /* the assumed share of wgmma's rate for the gradient of a weight */
 
-/* Where a tile's pixels are gathered one by one, the tile takes this many times as long as a product of the same size
- * (docs/results/2026-11-26-table: 3,465 us for each convolution of resnet_block; the estimate for a product
- * is 2,090). */
+/* The other kernel of a convolution (tensor_tile.h) loads a tile's pixels one by one.  It takes this many times as long as a product of the same size: 3,465 us
+ * for each convolution of resnet_block (docs/results/2026-11-26-table), where the estimate for a product is 2,090 us. */
 #define GATHERED 1.7
 
-/* Tiles, with the assumed share of wgmma's rate: a warp that owns more pixels and channels loads and splits
- * less for each product. */
+/* The tiles that are tried.  share: the assumed share of wgmma's full rate.  It is larger for larger tiles, because a warp that owns more pixels and channels
+ * loads and splits less for each product. */
 static const struct {
    int64_t channels, pixels, groups;
    double share;
@@ -34,8 +35,7 @@ static double size_in(const rkb_graph_t *graph, uint32_t size, uint32_t bench) {
    return s->constant ? (double)s->at[0] : rkb_sizes_bench_at(&graph->sizes, s->text, bench);
 }
 
-/* Whether the kernel runs in a bench case: the case has the kernel's stride, and rows and channels that
- * tensor maps describe. */
+/* Whether the kernel runs in a bench case: the case has the kernel's stride, and its rows and channels have lengths that tensor maps can describe. */
 static bool runs_in(const rkb_graph_t *graph, const rkb_node_t *node, uint32_t bench) {
    const rkb_node_t *image = &graph->nodes[node->inputs[0]];
    const bool of_weight = node->kind == RKB_NODE_CONVOLUTION_WEIGHT;
@@ -57,7 +57,7 @@ static double estimate_in(const rkb_graph_t *graph, const rkb_target_t *target, 
                     *weight = &graph->nodes[node->inputs[1]];
    const int64_t *d = launch->decisions;
    const double apart = node->kind == RKB_NODE_CONVOLUTION_INPUT ? (double)rkb_convolution_stride(graph, node)
-                                                                 : 1; /* pixels of a tile */
+                                                                 : 1; /* distance of a tile's neighbouring pixels */
    const double row = d[RKB_STRIP] ? (double)d[RKB_STRIP] : 32, channels = (double)d[RKB_TILE_M],
                 pixels = (double)d[RKB_TILE_N],
                 steps = ceil(size_in(graph, image->shape[1], bench) / STEP_CHANNELS) *
@@ -72,7 +72,7 @@ static double estimate_in(const rkb_graph_t *graph, const rkb_target_t *target, 
                                        steps * (STEP_NANOSECONDS + pixels * channels * STEP_CHANNELS / rate));
 }
 
-/* The same for a weight's gradient: its blocks go over rows of pixels, and a second launch adds their parts. */
+/* The same for a weight's gradient: each block goes over rows of pixels, and a second launch adds the blocks' parts. */
 static double weight_estimate_in(const rkb_graph_t *graph, const rkb_target_t *target,
                                  const rkb_launch_t *launch, double share, uint32_t bench) {
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]], *grad = &graph->nodes[node->inputs[1]];
@@ -106,8 +106,8 @@ static double estimate(const rkb_graph_t *graph, const rkb_target_t *target, con
    return count ? exp(sum / count) : HUGE_VAL;
 }
 
-/* Sets the decisions that every launch of warpgroups has, near the former ones, then as many stages as there
- * is room for.  False: it is refused. */
+/* Sets the decisions that every launch of warpgroups has, close to those that the launch had, and as many stages as shared memory has room for.  False: the
+ * launch is refused. */
 static bool settle(const rkb_graph_t *graph, const rkb_target_t *target, int64_t groups,
                    rkb_launch_t *launch) {
    int64_t *d = launch->decisions;
@@ -115,7 +115,7 @@ static bool settle(const rkb_graph_t *graph, const rkb_target_t *target, int64_t
    d[RKB_ORDER] = 0;
    rkb_tensor_settle(graph, target->shared_bytes, launch);
    d[RKB_GROUPS] = groups;
-   /* Sets decisions for the launches of other cases too; the pixels of these launches need registers. */
+   /* The launches for other strides and sizes have tiles of warps.  They load pixels into registers, so their warps have small tiles. */
    d[RKB_WARP_M] = d[RKB_TILE_N] > 64 ? 64 : 32;
    d[RKB_WARP_N] = d[RKB_TILE_M] > 64 && d[RKB_TILE_N] > 128 ? 64 : 32;
    for (d[RKB_STAGES] = 4; d[RKB_STAGES] > 2 && rkb_launch_refused(graph, launch, target->shared_bytes);)
@@ -124,8 +124,8 @@ static bool settle(const rkb_graph_t *graph, const rkb_target_t *target, int64_t
           !rkb_launch_refused(graph, launch, target->shared_bytes);
 }
 
-/* Chooses the parts of a weight's gradient: few parts leave multiprocessors idle, and many take longer to
- * add. */
+/* Chooses the number of parts of a weight's gradient.  Few parts leave multiprocessors idle, and many parts take long to add.  least: the time of the other
+ * kernel, which the best number must beat by 3 %. */
 static bool suit_weight(const rkb_graph_t *graph, const rkb_target_t *target, double least,
                         rkb_launch_t *launch) {
    const rkb_launch_t before = *launch;

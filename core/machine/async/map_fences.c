@@ -7,22 +7,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MOST_FENCES (1u << 16) /* of each kind, in a launch */
+#define MOST_FENCES (1u << 16) /* most releases, and most acquisitions, of a launch */
 
 typedef struct release {
-   uint64_t serial; /* of the block */
+   uint64_t serial; /* of the thread's block */
    uint32_t thread, time, pc;
-   bool together; /* by its whole warp */
+   bool together; /* the whole warp released the same write */
 } release_t;
 
 typedef struct acquire {
    uint64_t serial, address;
    uint32_t thread, time;
-   uint8_t bytes[RKB_MAP_BYTES]; /* that were there */
+   uint8_t bytes[RKB_MAP_BYTES]; /* the map at this address at that time */
 } acquire_t;
 
 struct machine_map_fences {
-   uint64_t launch; /* the serial that its blocks begin with */
+   uint64_t launch; /* the serial number of the launch's first block, which names the launch */
    release_t *releases;
    acquire_t *acquires;
    uint32_t release_count, release_room, acquire_count, acquire_room;
@@ -82,7 +82,7 @@ void machine_map_release(machine_warp_t *warp, uint32_t lanes, bool together) {
       machine_tick(warp->block);
 }
 
-/* Whether the named thread of this launch has released its write of that time. */
+/* Returns the release by which the named thread of this launch released its write of the named time; NULL: there is none. */
 static const release_t *release_of(const machine_map_fences_t *fences, uint64_t name) {
    for (uint32_t n = fences->release_count; n-- > 0;) {
       const release_t *one = &fences->releases[n];
@@ -116,7 +116,7 @@ static machine_region_t *map_region(machine_warp_t *warp, uint32_t lane, uint64_
 
 void machine_map_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address) {
    uint64_t offset;
-   const bool parameter = address >> WINDOW_SHIFT == WINDOW_PARAM; /* which never change */
+   const bool parameter = address >> WINDOW_SHIFT == WINDOW_PARAM; /* parameters never change */
    machine_map_fences_t *fences = warp->run->races && !parameter ? fences_of(warp) : NULL;
    machine_region_t *region = fences ? map_region(warp, lane, address, &offset) : NULL;
    if (!region || !grow(warp, (void **)&fences->acquires, fences->acquire_count, &fences->acquire_room,

@@ -1,12 +1,13 @@
-/* Matrix products that read a tile of shared memory piece by piece (operations.h, machine_operation_reads_pieces): most pieces are like the piece
- * before, and the warps of a warpgroup read the same pieces.  On the machine's thread. */
+/* Checks the reads of a matrix product (wgmma) that reads a tile of shared memory in pieces of 16 bytes (operations.h, machine_operation_reads_pieces).
+ * Two facts save work.  The same operation wrote most neighbouring pieces, so a piece is mostly checked by comparing it with the piece before.  And the
+ * four warps of a warpgroup read the same pieces, so the checks of the first warp mostly hold for the others.  On the machine's thread. */
 #include "machine/in_flight/operation_units.h"
 #include "machine/clocks/vector_clocks.h"
 #include "machine/clocks/clocks.h"
 
-#define UNITS_BURDEN 4u /* the cost of a unit that is checked by itself, in thread-instructions */
+#define UNITS_BURDEN 4u /* the work that a unit counts as, in thread-instructions, if it is checked by itself */
 
-/* What the lane of an operation knows of generic writes: those of all threads up to a clock, and those of one thread up to another clock. */
+/* The generic writes that the lane of an operation knows: writes of all threads up to the clock `all`, and writes of `thread` up to `clock`. */
 typedef struct generic_knowledge {
    uint32_t all, thread, clock; /* thread + 1; 0: none */
 } generic_knowledge_t;
@@ -14,7 +15,7 @@ typedef struct generic_knowledge {
 #define SIDE_BY_SIDE 4u
 typedef uint32_t clocks_t __attribute__((vector_size(4 * SIDE_BY_SIDE), aligned(4), may_alias));
 
-/* The least of these clocks and of `least`. */
+/* Returns the least of these clocks and of `least`. */
 static uint32_t least_clock(const uint32_t *clocks, uint32_t count, uint32_t least) {
    clocks_t all = {least, least, least, least};
    uint32_t n = 0;
@@ -38,9 +39,9 @@ static uint32_t fenced_by_all(const machine_warp_t *warp, uint32_t lane) {
    return least_clock(row + me + 1, knowledge->threads - me - 1, least_clock(row, me, own));
 }
 
-/* Whether the last write of each word of a unit is known and fenced.  Then check_generic finds nothing where an operation of the async proxy reads
- * the unit: earlier writes are ordered before the last write, or were findings.  newest grows to the clocks of the writes that lie within
- * known->all; UINT32_MAX: some write is known only by known->thread. */
+/* Whether the lane knows the last write of each word of a unit, with a fence behind the write.  If so, check_generic would find nothing when an operation of
+ * the async proxy reads the unit: earlier writes are ordered before the last write, or they were findings.  *newest grows to the largest clock of a write
+ * that known->all covers; UINT32_MAX: only known->thread and known->clock cover some write. */
 static bool writes_known(const machine_operations_t *operations, uint32_t unit,
                          const generic_knowledge_t *known, uint32_t *newest) {
    const uint32_t parts = operations->unit_shift - operations->shift;
@@ -59,8 +60,8 @@ static read_tile_t *tile_at(machine_operations_t *operations, uint64_t name, uin
    return &operations->tiles[mixed >> 32 & (KEPT_TILES - 1)];
 }
 
-/* Whether an operation of the same group read the same pieces, no thread or operation wrote there since, and the lane knows everything that the
- * other operation's lane had to know. */
+/* Whether the tile needs no check.  Three conditions: an operation of the same group read the same pieces; no thread or operation wrote to them since; and
+ * this lane knows all writes that the other operation's lane had to know. */
 static bool read_before(const machine_warp_t *warp, uint32_t lane, uint32_t number, const read_tile_t *tile,
                         uint64_t name, const generic_knowledge_t *generic) {
    const machine_operations_t *operations = warp->block->operations;
@@ -74,7 +75,7 @@ static bool read_before(const machine_warp_t *warp, uint32_t lane, uint32_t numb
    return same;
 }
 
-/* False: it has too many writers to be kept. */
+/* Notes an operation that wrote to the tile.  False: the tile has more writers than it has room for, so it cannot be kept. */
 static bool note_writer(read_tile_t *tile, uint32_t writer) {
    for (uint32_t n = 0; writer && n < TILE_WRITERS; n++) {
       if (tile->writer[n] && tile->writer[n] != writer)
@@ -95,8 +96,8 @@ static void note_pages(read_tile_t *tile, const uint32_t *offsets, uint32_t coun
    }
 }
 
-/* Checks each unit.  Most units were written by the operation that wrote the unit before, and the same actor read them in the same place of the
- * list.  tile gets what was found; it gets no name if that could not be kept completely. */
+/* Checks each unit.  Mostly the same operation wrote the unit and the unit before, and the same actor is at the same place of both lists of readers.  tile
+ * gets the writers that were met.  If it has no room for all of them, its name becomes 0. */
 static bool read_each(machine_warp_t *warp, uint32_t lane, uint32_t number, const uint32_t *offsets,
                       uint32_t count, generic_knowledge_t generic, read_tile_t *tile) {
    machine_operations_t *operations = warp->block->operations;

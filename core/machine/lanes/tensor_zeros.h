@@ -1,5 +1,5 @@
-/* Factors of mma that are zeros (tensor_multiply.c), such as those beyond the edges of a matrix.  In small shapes most factors are zeros.
- * Products with them need not be made.  warpgroup_zeros.h does the same for wgmma.  On the machine's thread. */
+/* Finds mma instructions of which one factor is all zeros, so that tensor_multiply.c can skip their products.  Beyond the edges of a matrix all factors
+ * are zeros, and in small shapes this is most of them.  warpgroup_zeros.h does the same for wgmma.  On the machine's thread. */
 #ifndef RKB_MACHINE_LANES_TENSOR_ZEROS_H
 #define RKB_MACHINE_LANES_TENSOR_ZEROS_H
 
@@ -21,8 +21,8 @@ static inline void look_at_halves(const machine_tensor_product_t *p, const machi
    *finite = !large;
 }
 
-/* Whether the instruction multiplies zeros by finite numbers, as it does beyond the edges of a matrix.  Only halves are looked at: in other types,
- * the double beside a zero may be another number. */
+/* Whether one factor is all zeros and the other is finite.  Only float16 and bfloat16 are examined.  In other types the register may hold a zero while the
+ * double that the machine carries beside it (the value in double precision) is not zero. */
 static inline bool multiplies_zeros(const machine_tensor_product_t *p) {
    const machine_tensor_t *tensor = p->tensor;
    const uint32_t type = tensor->type[TENSOR_A];
@@ -34,7 +34,7 @@ static inline bool multiplies_zeros(const machine_tensor_product_t *p) {
    return (zero_a && finite_b) || (zero_b && finite_a);
 }
 
-/* Whether all sums, and the doubles beside them, are zeros: such a tile stays +0 when zeros are added. */
+/* Whether all sums, and the doubles that the machine carries beside them, are zeros.  When zeros are added to them, the sums are +0. */
 static inline bool holds_zeros(const uint32_t *sum, const double *wide, uint32_t count) {
    uint64_t any = 0;
    for (uint32_t n = 0; n < count; n++)

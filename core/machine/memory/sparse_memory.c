@@ -1,28 +1,31 @@
-/* Zeros that take memory only where they are written.  The first write to a page causes a page fault, which in a virtual machine takes as long as
- * clearing hundreds of kilobytes; where the host must find the page first, a huge page costs milliseconds.  So small memory comes from the heap,
- * which has been touched before and is cleared, and memory of a few megabytes is asked for in huge pages.  Tensors of gigabytes stay in small
- * pages, of which a sample of blocks touches a few.  A run has a limited amount in huge pages, because what a process may hold is limited
- * (limits.execute_memory).  Any thread. */
+/* Memory that reads as zeros, and of which only written pages take real memory.
+ *
+ * The first write to a page causes a page fault.  In a virtual machine this takes as long as clearing hundreds of kilobytes.  If the host of the
+ * virtual machine has no page ready, a huge page costs milliseconds.  So each size of memory comes from another source:
+ *   small memory        the heap, whose pages have been written before; it is cleared
+ *   a few megabytes     huge pages, which cause fewer page faults
+ *   tensors of gigabytes  small pages, because a sample of blocks touches only a few of them.
+ * limits.execute_memory bounds the memory of a process, so a run may have only a limited amount in huge pages.  Any thread. */
 #include "machine/state/execution.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* In bytes.  HEAP_MOST: what always comes from the heap.  HUGE_PAGE: of x86-64, and of arm64 with pages of 4 KiB;
- * elsewhere the advice is refused or does no harm.  HUGE_LEAST: less does not repay a huge page.
- * HUGE_MOST: in more, blocks may be so far apart that each clears a huge page of its own. */
+/* All in bytes.  HEAP_MOST: up to here memory always comes from the heap.  HUGE_PAGE: the size of a huge page on x86-64, and on arm64 with pages of 4 KiB;
+ * elsewhere the system refuses the advice or it does no harm.  HUGE_LEAST: for less memory a huge page costs more than it saves.  HUGE_MOST: in more memory,
+ * blocks may write so far apart that each write clears a huge page of its own. */
 #define HEAP_MOST (UINT64_C(1) << 18)
 #define HUGE_PAGE (UINT64_C(2) << 20)
 #define HUGE_LEAST (UINT64_C(1) << 19)
 #define HUGE_MOST (UINT64_C(4) << 20)
-/* Memory of the heap begins so far behind a multiple of twice as much.  Mapped memory begins at a page.  So an
- * address says where its memory came from. */
+/* Memory from the heap begins 64 bytes behind a multiple of 128, and mapped memory begins at a page.  So an address shows where its memory came from. */
 #define HEAP_OFFSET UINT64_C(64)
 
 static uint64_t mapped_bytes(uint64_t bytes) {
    return bytes < HUGE_LEAST || bytes > HUGE_MOST ? bytes : (bytes + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
 }
 
+/* Takes the bytes from the amount that may still lie in huge pages; false: too few are left. */
 static bool take(uint64_t bytes, uint64_t *huge_left) {
    if (bytes > *huge_left)
       return false;
@@ -41,7 +44,7 @@ static bool is_from_heap(const void *memory) {
 }
 
 uint8_t *rkb_machine_sparse(uint64_t bytes, uint64_t *huge_left) {
-   /* A huge page would be cleared as well, and might have to be found first. */
+   /* Memory of up to one huge page comes from the heap too: the system would also have to clear the huge page, and the host to provide it. */
    if (bytes <= HEAP_MOST || (bytes <= HUGE_PAGE && take(bytes, huge_left)))
       return from_heap(bytes);
    void *memory = mmap(NULL, mapped_bytes(bytes), PROT_READ | PROT_WRITE,
@@ -75,6 +78,6 @@ void machine_dense(void *memory, uint64_t bytes) {
 }
 
 void rkb_machine_dense(void *memory, uint64_t bytes, uint64_t *huge_left) {
-   if (bytes > HUGE_MOST && take(HUGE_PAGE, huge_left)) /* all pages but the last will be full */
+   if (bytes > HUGE_MOST && take(HUGE_PAGE, huge_left)) /* every huge page will be full, except the last one */
       machine_dense(memory, bytes);
 }
