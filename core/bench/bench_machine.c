@@ -1,10 +1,10 @@
 /* rkb-bench-machine - thread-instructions a nanosecond of the checking machine on one core, at each level of
  * checks, on a 256^3 matrix product and a layer norm of 512 x 1024.  The same run also measures a plain
- * interpreter, which executes one thread at a time and has the checks of one of the levels (scalar_machine.h).
+ * interpreter, which executes one thread at a time and has the checks of one of the levels (plain_interpreter.h).
  * Prints the ratio of the two, and compares both with the goals.  Exits with 1 when a run fails, or when the
  * plain interpreter finds nothing wrong in the kernels whose barriers were removed. */
 #include "machine/machine_harness.h"
-#include "bench/scalar_machine.h"
+#include "bench/plain_interpreter.h"
 #include "base/usage.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static double now(void) {
 
 /* The least of them counts: other work on a shared host makes a run longer, never shorter. */
 #define RUNS 25
-#define SCALAR_RUNS 5
+#define INTERPRETER_RUNS 5
 
 static bool open_kernel(harness_t *harness, const char *name, bool barriers) {
    char path[512], message[256] = "";
@@ -76,7 +76,7 @@ static bool measure(const char *name, uint32_t checks, bool portable, double *ra
    return done;
 }
 
-static bool measure_scalar(const char *name, bool barriers, double *rate) {
+static bool measure_interpreter(const char *name, bool barriers, double *rate) {
    harness_t harness;
    char message[256] = "out of memory";
    const char *found = "";
@@ -84,24 +84,24 @@ static bool measure_scalar(const char *name, bool barriers, double *rate) {
    uint64_t executed = 0;
    if (!open_kernel(&harness, name, barriers))
       return false;
-   scalar_t *scalar = scalar_open(&harness, message, sizeof message);
-   if (!scalar)
+   plain_interpreter_t *plain = plain_interpreter_open(&harness, message, sizeof message);
+   if (!plain)
       fprintf(stderr, "%s: %s\n", name, message);
-   for (int run = 0; run < SCALAR_RUNS && scalar && !found[0]; run++) {
+   for (int run = 0; run < INTERPRETER_RUNS && plain && !found[0]; run++) {
       harness_fill(&harness, (uint32_t)run);
       double start = now();
-      executed = scalar_run(scalar, &found);
+      executed = plain_interpreter_run(plain, &found);
       double taken = now() - start;
       best = taken < best ? taken : best;
    }
-   if (scalar && barriers && found[0])
+   if (plain && barriers && found[0])
       fprintf(stderr, "%s: the plain interpreter found %s\n", name, found);
-   if (scalar && !barriers && !found[0])
+   if (plain && !barriers && !found[0])
       fprintf(stderr, "%s: the plain interpreter found nothing without barriers\n", name);
-   if (scalar && barriers)
+   if (plain && barriers)
       *rate = print_rate(name, "plain interpreter: bounds, definedness, races", executed, best);
-   const bool done = scalar && barriers == !found[0];
-   scalar_close(scalar);
+   const bool done = plain && barriers == !found[0];
+   plain_interpreter_close(plain);
    harness_close(&harness);
    return done;
 }
@@ -125,17 +125,17 @@ int main(int argc, char **argv) {
    bool good = true;
    for (int n = 0; n < 2; n++) {
       const char *name = kernels[n].name;
-      double rate, races = 0, everything = 0, scalar = 1;
+      double rate, races = 0, everything = 0, plain = 1;
       good &= measure(name, 0, false, &rate);
       good &= measure(name, RKB_MACHINE_RACES, false, &races);
-      good &= measure_scalar(name, true, &scalar);
+      good &= measure_interpreter(name, true, &plain);
       good &= measure(name, RKB_MACHINE_SHADOW, false, &rate);
       good &= measure(name, all, false, &everything);
       good &= measure(name, all, true, &rate);
-      good &= measure_scalar(name, false, &rate);
+      good &= measure_interpreter(name, false, &rate);
       stand("with races and definedness, /ns", races, kernels[n].races);
       stand("everything, /ns", everything, kernels[n].everything);
-      stand("with races and definedness, times the plain interpreter", races / scalar, kernels[n].ratio);
+      stand("with races and definedness, times the plain interpreter", races / plain, kernels[n].ratio);
    }
    return !good;
 }

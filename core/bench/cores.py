@@ -11,9 +11,9 @@ in the same order, so two runs are compared over the candidates that both have f
 the time before its end: no start and no end is in it.  The share of linear is then that of the run before in the list, on the same candidates;
 "product" multiplies the shares so far.
 
-With --apart SECONDS each run but the first follows a control (cores_apart.py): runs of the same search side by side, each on as many cores as the
+With --apart SECONDS each run but the first follows a control (side_by_side_runs.py): runs of the same search side by side, each on as many cores as the
 first run had, for so many seconds.  "ceiling" is the mean speed of one of them beside the first run, which was alone, over the same candidates: what this
-machine leaves to any program. "of the ceiling" divides the run's share of linear by it.
+machine would allow any program. "of the ceiling" divides the run's share of linear by it.
 --watch FILE gets a line for each second of each run.  --order lists the processors in the order in which they are taken.
 usage: cores.py [--seconds N[,N...] [--apart SECONDS]] [--watch FILE] [--order N[,N...]]
                 RKB_RUN PIPELINE CORES[,CORES...] CANDIDATES [OPTION of rkb-run...]"""
@@ -27,7 +27,7 @@ import subprocess
 import sys
 import tempfile
 
-from cores_apart import speeds_apart
+from side_by_side_runs import speeds_side_by_side
 from cores_watch import Watch
 
 
@@ -104,7 +104,7 @@ class Ceiling:
         if self.alone is None:
             self.alone = times
             return ""
-        apart = speeds_apart(lambda directory: words_of(self.given, self.own, 0, directory, self.given.apart), allowed, self.own, self.folder, finish_times)
+        apart = speeds_side_by_side(lambda directory: words_of(self.given, self.own, 0, directory, self.given.apart), allowed, self.own, self.folder, finish_times)
         speeds = [speed for speed in (share_of_linear(self.alone, 1, one, 1) for one in apart) if speed]
         if not speeds:
             return "\t-\t-"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/memory.h"
 #include "generator/search/acquisition.h"
-#include "generator/search/changes.h"
+#include "generator/search/schedule_changes.h"
 #include "generator/kernel/kernel_text.h"
 #include "generator/search/neighbours.h"
 #include "generator/decisions/schedule_block.h"

@@ -4,7 +4,7 @@
 #define RKB_LIFT_LAUNCHES_H
 
 #include "kernel/manifest.h"
-#include "lift/change.h"
+#include "lift/text_change.h"
 
 enum { LIFT_MAX_LAUNCHES = 64, LIFT_MAX_LIST = 32, LIFT_MAX_EXPRESSION = 512 };
 

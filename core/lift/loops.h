@@ -2,7 +2,7 @@
 #ifndef RKB_LIFT_LOOPS_H
 #define RKB_LIFT_LOOPS_H
 
-#include "lift/change.h"
+#include "lift/text_change.h"
 
 /* for (type variable = first; variable < last; variable += step), or variable++ when step is LIFT_NONE. */
 typedef struct lift_loop {

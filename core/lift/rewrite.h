@@ -6,7 +6,7 @@
 
 #include <rkb/ext/random.h>
 #include "kernel/manifest.h"
-#include "lift/change.h"
+#include "lift/text_change.h"
 
 typedef struct lift_subject {
    const lift_tree_t *tree;

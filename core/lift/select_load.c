@@ -17,7 +17,7 @@
 #include <string.h>
 #include "lift/buffers.h"
 #include "lift/launches.h"
-#include "lift/sum_terms.h"
+#include "lift/multiples_of_four.h"
 #include "lift/loops.h"
 #include "lift/rewrite.h"
 

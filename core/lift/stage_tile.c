@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lift/launches.h"
-#include "lift/sum_terms.h"
+#include "lift/multiples_of_four.h"
 #include "lift/loops.h"
 #include "lift/rewrite.h"
 #include "lift/uniform.h"

@@ -1,6 +1,6 @@
 /* Reads the loop of a copy for vector_copy: which variable grows in which way, and what guards the access. */
 #include <string.h>
-#include "lift/sum_terms.h"
+#include "lift/multiples_of_four.h"
 #include "lift/uniform.h"
 #include "lift/vector_copy.h"
 

@@ -1,7 +1,7 @@
 /* Reads the structs whose method gives the elements of a copy, for vector_copy: which of them can give four at once. */
 #include <string.h>
 #include "lift/buffers.h"
-#include "lift/sum_terms.h"
+#include "lift/multiples_of_four.h"
 #include "lift/vector_copy.h"
 
 /* The struct's `static constexpr bool` that chooses the way; false where it has none with a plain value.  A struct in which the name does not

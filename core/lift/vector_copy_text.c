@@ -1,6 +1,6 @@
 /* Writes the loop of fours and the methods that give four elements, for vector_copy. */
 #include <string.h>
-#include "lift/sum_terms.h"
+#include "lift/multiples_of_four.h"
 #include "lift/vector_copy.h"
 
 static void replace_zero(const lift_tree_t *tree, uint32_t conditional, lift_change_t *inside) {

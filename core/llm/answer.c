@@ -3,18 +3,18 @@
 #include <string.h>
 #include "base/memory.h"
 #include "base/utf8.h"
-#include "llm/asking.h"
+#include "llm/pending_question.h"
 
-rkb_llm_answer_t *rkb_asking_answer(const rkb_asking_t *asking, uint32_t outcome, const rkb_text_t *text,
-                                    const char *message) {
+rkb_llm_answer_t *rkb_pending_answer(const rkb_pending_question_t *pending, uint32_t outcome,
+                                     const rkb_text_t *text, const char *message) {
    rkb_llm_answer_t *answer = rkb_allocate(1, sizeof *answer);
    rkb_text_t clean;
    rkb_text_init(&clean, 3 * (size_t)RKB_ARCHIVE_MAX_REPLY);
    if (text)
       rkb_utf8_mend(rkb_text_get(text), text->length, &clean);
    char *copy = rkb_text_take(&clean), *said = rkb_duplicate(message ? message : "");
-   rkb_keys_strip(asking->llm->keys, said, strlen(said));
-   rkb_keys_strip(asking->llm->keys, copy, strlen(copy));
+   rkb_keys_strip(pending->llm->keys, said, strlen(said));
+   rkb_keys_strip(pending->llm->keys, copy, strlen(copy));
    *answer = (rkb_llm_answer_t){.size = sizeof *answer,
                                 .outcome = outcome,
                                 .text = copy,
@@ -24,8 +24,8 @@ rkb_llm_answer_t *rkb_asking_answer(const rkb_asking_t *asking, uint32_t outcome
                                 .cached_tokens = -1,
                                 .output_tokens = -1,
                                 .reasoning_tokens = -1,
-                                .paid_usd = asking->charged,
-                                .estimated = asking->estimated,
+                                .paid_usd = pending->charged,
+                                .estimated = pending->estimated,
                                 .seconds = -1};
    return answer;
 }
@@ -75,11 +75,11 @@ void rkb_call_fill(rkb_call_record_t *call, const rkb_reply_t *reply, bool repli
    call->state = replied ? "finished" : "failed";
 }
 
-rkb_llm_answer_t *rkb_asking_answer_reply(const rkb_asking_t *asking, const rkb_reply_t *reply,
-                                          const char *source, double worth, double seconds) {
+rkb_llm_answer_t *rkb_pending_answer_reply(const rkb_pending_question_t *pending, const rkb_reply_t *reply,
+                                           const char *source, double worth, double seconds) {
    uint32_t outcome = rkb_reply_outcome(reply);
    const rkb_text_t *text = reply->refused && !reply->text.length ? &reply->refusal : &reply->text;
-   rkb_llm_answer_t *answer = rkb_asking_answer(asking, outcome, text, rkb_run_result_message(outcome));
+   rkb_llm_answer_t *answer = rkb_pending_answer(pending, outcome, text, rkb_run_result_message(outcome));
    answer->input_tokens = reply->input_tokens;
    answer->cached_tokens = reply->cached_tokens;
    answer->output_tokens = reply->output_tokens;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include "base/random.h"
 #include "check.h"
-#include "generator/search/changes.h"
+#include "generator/search/schedule_changes.h"
 #include "generator/generator.h"
 #include "generator/kernel/kernel_text.h"
 #include "generator/decisions/schedule_block.h"

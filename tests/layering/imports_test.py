@@ -117,7 +117,7 @@ GOOD = [
     ("core/run/a.c", '#include "archive/archive.h"\n#include <uv.h>\n#include <rkb/strategy.h>'),
     ("core/machine/lanes/a.c", '#include "machine/machine.h"\n#include <rkb/ext/counters.h>'),
     ("core/generator/tile/a.c", '#include "generator/tile/b.h"\n#include "generator/text/writer.h"\n#include "base/text.h"'),
-    ("core/generator/generator.c", '#include "generator/search/changes.h"'),
+    ("core/generator/generator.c", '#include "generator/search/schedule_changes.h"'),
     ("core/stage/a.c", '#include "stage/confined/confined.h"\n#include "stage/screen/screen_workers.h"'),
     ("core/cli/serve/a.c", '#include "cli/report/html/page.h"\n#include "cli/report/run_report.h"\n#include "cli/shared/arguments.h"'),
     ("core/cli/report/html/a.c", '#include "cli/report/run_report.h"\n#include "cli/shared/arguments.h"'),

@@ -91,7 +91,7 @@ enum rkb_decision {
                 * most are zero */
    RKB_CLUSTER, /* ROW: blocks of a cluster that share a row through each other's shared memory.  A thread also keeps there what does not fit into
                  * its registers.  1: a block has a row alone */
-   RKB_OTHER_M, /* TENSOR with RKB_COPY_TENSOR: rows of a second tile, for cases that it suits better (other_tile.h); 0: there is none */
+   RKB_OTHER_M, /* TENSOR with RKB_COPY_TENSOR: rows of a second tile, for cases that it suits better (second_tile.h); 0: there is none */
    RKB_OTHER_N, /* its columns; 0: as many as the first one's */
    RKB_OTHER_SPLIT, /* the parts of its sums */
    RKB_PHASES, /* TENSOR with RKB_COPY_TENSOR, of the input gradient of a convolution with a stride: 1: places of one phase are a product of

@@ -97,7 +97,8 @@ bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
 /* Appends the kernels of a launch's second tile only, where tensor maps describe both factors.  faster: the
  * condition under which the second tile is faster.  Returns the condition under which a case takes one of
  * these kernels; NULL: the launch is not legal. */
-const char *rkb_kernel_other_variants(rkb_kernel_file_t *file, const rkb_launch_t *other, const char *base, const char *faster);
+const char *rkb_kernel_second_tile_variants(rkb_kernel_file_t *file, const rkb_launch_t *other,
+                                            const char *base, const char *faster);
 bool rkb_kernel_rank_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
 bool rkb_kernel_online_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base);
 /* Appends a kernel that several launches share, each with a range of its blocks (joined_launches.c), and its

@@ -8,7 +8,7 @@
 #include "generator/tile/rows_by_matrix.h"
 #include "generator/kernel/longer_rows.h"
 #include "generator/row/moments.h"
-#include "generator/kernel/other_tile.h"
+#include "generator/kernel/second_tile.h"
 #include "generator/kernel/small_case_conditions.h"
 #include "generator/row/rows.h"
 #include "generator/decisions/stored_type.h"
@@ -124,14 +124,14 @@ static rkb_write_kernel_t writer_of(const rkb_launch_t *launch) {
 /* Finds how many parts a launch with a second tile has in a case: those of the tile that the case takes.  False:
  * not legal. */
 static bool prepare_other(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
-   const char *refused = rkb_other_refused(file->graph, launch, file->shared_bytes);
+   const char *refused = rkb_second_tile_refused(file->graph, launch, file->shared_bytes);
    if (refused) {
       snprintf(file->why, sizeof file->why, "%s: %s", file->graph->nodes[launch->anchors[0]].name, refused);
       return false;
    }
-   const rkb_launch_t other = rkb_other_launch(file->graph, launch, file->shared_bytes);
+   const rkb_launch_t other = rkb_second_tile_launch(file->graph, launch, file->shared_bytes);
    const int64_t first = launch->decisions[RKB_SPLIT], second = other.decisions[RKB_SPLIT];
-   const char *faster = rkb_other_when(file, launch, &other),
+   const char *faster = rkb_second_tile_when(file, launch, &other),
               *name = file->graph->nodes[launch->anchors[0]].name;
    file->parts = first > second ? first : second;
    /* A case where no tensor maps describe the factors of the second tile takes the first tile. */
@@ -183,7 +183,7 @@ static const char *prepare(rkb_kernel_file_t *file, const rkb_launch_t *launch) 
       snprintf(file->why, sizeof file->why, "%s: %s", name, refused ? refused : "it computes nothing");
       return NULL;
    }
-   if (rkb_launch_has_other(launch))
+   if (rkb_launch_has_second_tile(launch))
       return prepare_other(file, launch) ? name : NULL;
    const bool split = is_split(file, launch);
    for (uint32_t a = 0; a < launch->anchor_count; a++)
@@ -266,9 +266,9 @@ static small_t small_of(rkb_kernel_file_t *file, const rkb_launch_t *launches, u
  * NULL: not legal. */
 static const char *write_other(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *name,
                                rkb_launch_t *other) {
-   *other = rkb_other_launch(file->graph, launch, file->shared_bytes);
-   const char *faster = rkb_other_when(file, launch, other),
-              *taken = faster ? rkb_kernel_other_variants(file, other, name, faster) : NULL;
+   *other = rkb_second_tile_launch(file->graph, launch, file->shared_bytes);
+   const char *faster = rkb_second_tile_when(file, launch, other),
+              *taken = faster ? rkb_kernel_second_tile_variants(file, other, name, faster) : NULL;
    file->goes_on = true;
    return taken;
 }
@@ -327,7 +327,7 @@ bool rkb_kernel_write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
       return false;
    rkb_launch_t other = {0}, plain_other;
    const char *second = NULL, *other_name = rkb_arena_format(file->arena, "%s_other", name);
-   if (rkb_launch_has_other(launch) && !(second = write_other(file, launch, other_name, &other)))
+   if (rkb_launch_has_second_tile(launch) && !(second = write_other(file, launch, other_name, &other)))
       return false;
    if (launch->mapping == RKB_MAP_LINK) {
       add_links(file, launch->anchors[0]);

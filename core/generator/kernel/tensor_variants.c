@@ -225,8 +225,8 @@ bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
    return good;
 }
 
-const char *rkb_kernel_other_variants(rkb_kernel_file_t *file, const rkb_launch_t *other, const char *base,
-                                      const char *faster) {
+const char *rkb_kernel_second_tile_variants(rkb_kernel_file_t *file, const rkb_launch_t *other,
+                                            const char *base, const char *faster) {
    bool good = true, beside = false;
    file->also = faster;
    file->taken = NULL;

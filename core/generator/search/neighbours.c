@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "generator/decisions/launch_decisions.h"
 #include "generator/kernel/kernel_text.h"
-#include "generator/start/long_blocks.h"
+#include "generator/start/too_costly_tiles.h"
 #include "generator/start/tensor_start.h"
 #include "generator/decisions/warpgroup_start.h"
 
@@ -123,8 +123,10 @@ static char *write_untried(search_t *search, const neighbour_t *neighbour) {
    const rkb_launch_t *changed = &search->tried->launches[neighbour->launch];
    if (memcmp(search->tried, search->schedule, sizeof *search->tried) == 0 ||
        (changed->mapping == RKB_MAP_TENSOR && !rkb_tensor_has(search->target, changed)) ||
-       rkb_launch_refused(search->graph, changed, search->target->shared_bytes) || rkb_launch_has_long_blocks(search->graph, changed) ||
-       rkb_kernel_write(search->graph, search->tried, search->target->shared_bytes, &source, &ignored) != RKB_OK)
+       rkb_launch_refused(search->graph, changed, search->target->shared_bytes) ||
+       rkb_launch_has_too_costly_tile(search->graph, changed) ||
+       rkb_kernel_write(search->graph, search->tried, search->target->shared_bytes, &source, &ignored) !=
+          RKB_OK)
       return NULL;
    search->written++;
    if (!search->known(search->context, source))

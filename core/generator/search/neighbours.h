@@ -3,7 +3,7 @@
 #ifndef RKB_GENERATOR_NEIGHBOURS_H
 #define RKB_GENERATOR_NEIGHBOURS_H
 
-#include "generator/search/changes.h"
+#include "generator/search/schedule_changes.h"
 
 /* Whether a kernel's text was tried before. */
 typedef bool (*rkb_known_text_t)(void *context, const char *text);

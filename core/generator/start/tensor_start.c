@@ -6,7 +6,7 @@
 #include "generator/decisions/launch_decisions.h"
 #include "generator/text/fragments.h"
 #include "generator/kernel/kernel_text.h"
-#include "generator/kernel/other_tile.h"
+#include "generator/kernel/second_tile.h"
 #include "generator/text/product_index.h"
 #include "generator/tile/tensor_tile.h"
 #include "generator/decisions/warpgroup_start.h"
@@ -178,11 +178,12 @@ bool rkb_tensor_suit_warpgroups(const rkb_graph_t *graph, const rkb_target_t *ta
    return found;
 }
 
-/* The number that the condition of other_tile.c compares in a case; the least length of parts is not checked. */
+/* The number that the condition of second_tile.c compares in a case; the least length of parts is not checked. */
 static double rounds_of(const rkb_target_t *target, const rkb_launch_t *launch, const rkb_extent_t *e) {
    const int64_t *d = launch->decisions;
    const double tiles = ceil(e->m / (double)d[RKB_TILE_M]) * ceil(e->n / (double)d[RKB_TILE_N]) * e->groups * (double)d[RKB_SPLIT];
-   return ceil(tiles / (double)target->multiprocessors) * (double)rkb_other_weight(launch) * ceil(e->depth / (double)d[RKB_SPLIT]);
+   return ceil(tiles / (double)target->multiprocessors) * (double)rkb_tile_time(launch) *
+          ceil(e->depth / (double)d[RKB_SPLIT]);
 }
 
 /* The estimate for one case, by warpgroups. */
@@ -233,9 +234,9 @@ static bool give_other(const rkb_graph_t *graph, const rkb_target_t *target, con
          tried.decisions[RKB_OTHER_N] = tile->n;
          tried.decisions[RKB_OTHER_SPLIT] = *split;
          if ((*split > 1 && rkb_most_depth(e) / (double)*split < 4 * (double)first.decisions[RKB_TILE_K]) ||
-             rkb_other_refused(graph, &tried, target->shared_bytes))
+             rkb_second_tile_refused(graph, &tried, target->shared_bytes))
             continue;
-         const rkb_launch_t other = rkb_other_launch(graph, &tried, target->shared_bytes);
+         const rkb_launch_t other = rkb_second_tile_launch(graph, &tried, target->shared_bytes);
          double gain;
          const double time = estimate_with(target, e, single, &first, &other, &gain);
          if (time >= *least || (time >= OTHER_GAIN * alone && gain >= OTHER_GAIN))

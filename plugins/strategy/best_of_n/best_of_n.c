@@ -76,7 +76,7 @@ static int best_of_n_ask(void *self, rkb_request_t *out, rkb_error_t *err) {
    }
    if (!any)
       return RKB_ASK_DONE;
-   out->operator_index = wheel_draw(me->random, &me->stream, weights, me->setup->operator_count);
+   out->operator_index = weighted_draw(me->random, &me->stream, weights, me->setup->operator_count);
    if (me->root_count > 0) {
       out->parents[0] = me->roots[me->asked % me->root_count].number;
       out->parent_count = 1;

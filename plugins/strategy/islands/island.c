@@ -72,7 +72,7 @@ static uint32_t draw_rank(const island_t *island, const island_rules_t *rules, c
       double weights[ISLAND_SIZE_MAX];
       for (uint32_t i = 0; i < island->count; i++)
          weights[i] = pow(i + 1.0, -rules->exponent);
-      best = wheel_draw(random, stream, weights, island->count);
+      best = weighted_draw(random, stream, weights, island->count);
    }
    return best;
 }

@@ -210,7 +210,7 @@ static bool draw_operator(islands_t *me, bool has_parents, uint32_t *drawn) {
    bool bandit = strcmp(me->config->credit, "bandit") == 0;
    if (bandit)
       credit_chances(&me->credit, weights, me->config->floor, chances);
-   *drawn = wheel_draw(me->random, &me->stream, bandit ? chances : weights, me->setup->operator_count);
+   *drawn = weighted_draw(me->random, &me->stream, bandit ? chances : weights, me->setup->operator_count);
    return true;
 }
 

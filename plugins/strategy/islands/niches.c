@@ -62,5 +62,5 @@ uint32_t niche_draw(const niches_t *niches, const island_t *islands, const rkb_r
       weights[i] = islands[i].count ? 1 / (rank + 1.0) : 0;
       any = any || islands[i].count;
    }
-   return any ? wheel_draw(random, stream, weights, niches->count) : NICHE_NONE;
+   return any ? weighted_draw(random, stream, weights, niches->count) : NICHE_NONE;
 }

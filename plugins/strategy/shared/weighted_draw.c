@@ -1,8 +1,8 @@
 /* Draws an index by weight. */
 #include "shared/weighted_draw.h"
 
-uint32_t wheel_draw(const rkb_random_api_t *random, rkb_random_t *stream, const double *weights,
-                    uint32_t count) {
+uint32_t weighted_draw(const rkb_random_api_t *random, rkb_random_t *stream, const double *weights,
+                       uint32_t count) {
    double total = 0;
    uint32_t last = 0;
    for (uint32_t i = 0; i < count; i++) {

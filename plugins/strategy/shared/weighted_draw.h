@@ -6,7 +6,7 @@
 
 /* Draws the index of one of count weights, with a probability proportional to the weight.  Weights that are
  * not positive are never drawn; when none is positive, all are equal.  count must not be 0. */
-uint32_t wheel_draw(const rkb_random_api_t *random, rkb_random_t *stream, const double *weights,
-                    uint32_t count);
+uint32_t weighted_draw(const rkb_random_api_t *random, rkb_random_t *stream, const double *weights,
+                       uint32_t count);
 
 #endif

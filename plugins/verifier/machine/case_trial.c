@@ -329,7 +329,7 @@ int trial_run(struct trial *t, bool first, const rkb_machine_buffer_t *const *ot
       trial_count(t, report.thread_instructions, report.work);
       if (report.complete)
          trial_find_undefined(t->machine, t->plan);
-      status = trial_take_both_sides(t, err);
+      status = trial_take_with_second_accesses(t, err);
       if (report.complete)
          order_had(t);
       for (uint32_t n = 0; report.complete && n < t->plan->launch_count; n++)

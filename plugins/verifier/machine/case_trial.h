@@ -58,7 +58,7 @@ void trial_take_findings(struct trial *t);
 void trial_take(struct trial *t, const rkb_machine_finding_t *findings, uint32_t count);
 /* race_second_access.c: takes what the last run of the case found; a race gets the line of the other thread's access from a second execution of the same run.
  * If that one does not come to the race, the finding stays without the line. */
-int trial_take_both_sides(struct trial *t, rkb_error_t *err);
+int trial_take_with_second_accesses(struct trial *t, rkb_error_t *err);
 
 /* execution_orders.c: a run in t->order came to its end. */
 void order_had(struct trial *t);

@@ -17,7 +17,7 @@ static const rkb_machine_finding_t *same_finding(const rkb_machine_report_t *rep
    return NULL;
 }
 
-int trial_take_both_sides(struct trial *t, rkb_error_t *err) {
+int trial_take_with_second_accesses(struct trial *t, rkb_error_t *err) {
    rkb_machine_report_t report;
    rkb_machine_report(t->machine, &report);
    const uint32_t count = report.finding_count;

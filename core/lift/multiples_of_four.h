@@ -1,8 +1,9 @@
-/* How sums grow with a variable, and which parts of expressions are the same for four neighbouring values of it.  Pure; any thread. */
-#ifndef RKB_LIFT_SUM_TERMS_H
-#define RKB_LIFT_SUM_TERMS_H
+/* Conditions under which a sum is a multiple of four, for accesses to four numbers at once (vector_copy).  Also says how an expression grows with a variable.
+ * Pure; any thread. */
+#ifndef RKB_LIFT_MULTIPLES_OF_FOUR_H
+#define RKB_LIFT_MULTIPLES_OF_FOUR_H
 
-#include "lift/change.h"
+#include "lift/text_change.h"
 
 /* The amount by which an expression grows when the variable grows by one: 0, a number, or -1 for an expression. */
 int64_t lift_coefficient(const lift_tree_t *tree, uint32_t expression, uint32_t variable);

@@ -1,14 +1,14 @@
-/* Blocks of tiles that would take milliseconds, or too long to compile (long_blocks.h). */
-#include "generator/start/long_blocks.h"
+/* Finds tiles whose blocks would take too long to execute or to compile (too_costly_tiles.h). */
+#include "generator/start/too_costly_tiles.h"
 
 #include "generator/start/tensor_start.h"
 
-/* Multiply-adds of a block, by ordinary threads and by tensor cores. */
+/* Most multiply-adds of a block, by ordinary threads and by tensor cores. */
 #define MOST_BLOCK 268435456.0
 #define MOST_TENSOR_BLOCK 2147483648.0
 
-/* The most numbers of both factors that a thread may bring for a step.  In some variant of each product nothing else copies them, and all these
- * copies are unrolled.  64 x 64 x 128 of one warp is 512 numbers, and took longer to compile than a kernel may. */
+/* The most numbers of both factors that a thread may copy to shared memory for a step.  Each product has a variant in which threads copy number by number,
+ * and these copies are unrolled.  With a tile of 64 x 64 x 128 and one warp they are 512 numbers, and the kernel took too long to compile. */
 #define MOST_BROUGHT 384
 
 static bool has_long_steps(const rkb_launch_t *launch) {
@@ -18,7 +18,7 @@ static bool has_long_steps(const rkb_launch_t *launch) {
           (d[RKB_TILE_M] + d[RKB_TILE_N]) * d[RKB_TILE_K] > MOST_BROUGHT * 32 * warps;
 }
 
-bool rkb_launch_has_long_blocks(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+bool rkb_launch_has_too_costly_tile(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const int64_t *d = launch->decisions;
    if ((launch->mapping != RKB_MAP_TILE && launch->mapping != RKB_MAP_TENSOR) || !launch->anchor_count)
       return false;

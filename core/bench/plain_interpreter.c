@@ -1,5 +1,5 @@
-/* Executes a launch, thread by thread, with the checks that scalar_machine.h names. */
-#include "bench/scalar_state.h"
+/* Executes a launch, thread by thread, with the checks that plain_interpreter.h names. */
+#include "bench/plain_interpreter_state.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 /* Checks -------------------------------------------------------------------------------------------------------- */
 
-static inline bool shared_race(scalar_t *s, uint32_t word, uint32_t thread, bool store) {
+static inline bool shared_race(plain_interpreter_t *s, uint32_t word, uint32_t thread, bool store) {
    uint32_t record = s->shared_records[word], me = thread + 1;
    if (record >> 24 != s->epoch)
       record = s->epoch << 24;
@@ -20,7 +20,8 @@ static inline bool shared_race(scalar_t *s, uint32_t word, uint32_t thread, bool
    return false;
 }
 
-static inline bool global_race(scalar_t *s, buffer_t *b, uint64_t word, uint32_t thread, bool store) {
+static inline bool global_race(plain_interpreter_t *s, buffer_t *b, uint64_t word, uint32_t thread,
+                               bool store) {
    const uint64_t me = (s->block + 1) << 32 | (uint64_t)s->time << 12 | (thread + 1);
    const uint64_t writer = b->writers[word], reader = b->readers[word];
 #define UNORDERED(name)                                                                                      \
@@ -35,7 +36,7 @@ static inline bool global_race(scalar_t *s, buffer_t *b, uint64_t word, uint32_t
    return false;
 }
 
-static inline uint8_t *global_place(scalar_t *s, uint64_t address, bool store, buffer_t **buffer) {
+static inline uint8_t *global_place(plain_interpreter_t *s, uint64_t address, bool store, buffer_t **buffer) {
    const uint64_t number = (address >> REGION_BITS) - 1;
    if (number >= s->harness->plan.buffer_count)
       return NULL;
@@ -45,7 +46,7 @@ static inline uint8_t *global_place(scalar_t *s, uint64_t address, bool store, b
 }
 
 static inline __attribute__((always_inline)) bool
-access_memory(scalar_t *s, thread_t *t, const instruction_t *i, bool shared, bool store) {
+access_memory(plain_interpreter_t *s, thread_t *t, const instruction_t *i, bool shared, bool store) {
    const uint32_t address_slot = i->slot[store ? 0 : 1], value_slot = i->slot[store ? 1 : 0];
    uint8_t *data, *defined;
    if (!t->defined[address_slot]) {
@@ -108,7 +109,7 @@ static inline uint64_t as_bits(float value) {
 }
 
 /* Runs a thread until it waits or ends; returns how many instructions that took. */
-static uint64_t run_thread(scalar_t *s, thread_t *t) {
+static uint64_t run_thread(plain_interpreter_t *s, thread_t *t) {
    uint64_t *const r = t->slots;
    uint8_t *const defined = t->defined;
    uint64_t executed = 0;
@@ -255,7 +256,7 @@ static uint64_t run_thread(scalar_t *s, thread_t *t) {
 
 /* d|p, a, distance, clamp, members: all lanes are at the same shuffle, since the kernels shuffle whole warps
  * with full masks. */
-static void shuffle(scalar_t *s, thread_t *lanes) {
+static void shuffle(plain_interpreter_t *s, thread_t *lanes) {
    const instruction_t *i = &s->code[lanes[0].pc];
    uint64_t value[WARP];
    uint8_t known[WARP];
@@ -278,7 +279,7 @@ static void shuffle(scalar_t *s, thread_t *lanes) {
    }
 }
 
-static uint64_t run_warp(scalar_t *s, thread_t *lanes) {
+static uint64_t run_warp(plain_interpreter_t *s, thread_t *lanes) {
    uint64_t executed = 0;
    for (;;) {
       for (uint32_t l = 0; l < WARP; l++)
@@ -290,7 +291,7 @@ static uint64_t run_warp(scalar_t *s, thread_t *lanes) {
    }
 }
 
-static uint64_t special_value(const scalar_t *s, uint64_t special, uint32_t thread) {
+static uint64_t special_value(const plain_interpreter_t *s, uint64_t special, uint32_t thread) {
    const rkb_plan_launch_t *launch = &s->harness->plan.launches[0];
    switch (special) {
    case PTX_SPECIAL_TID_X:
@@ -310,7 +311,7 @@ static uint64_t special_value(const scalar_t *s, uint64_t special, uint32_t thre
    }
 }
 
-static void start_block(scalar_t *s) {
+static void start_block(plain_interpreter_t *s) {
    memset(s->shared_defined, 0, s->shared_bytes);
    memset(s->shared_records, 0, (s->shared_bytes / 4 + 1) * sizeof *s->shared_records);
    s->epoch = s->time = 1;
@@ -327,7 +328,7 @@ static void start_block(scalar_t *s) {
 }
 
 /* When all live threads are at one barrier, they go on. */
-static bool release(scalar_t *s) {
+static bool release(plain_interpreter_t *s) {
    uint32_t waiting = 0, place = 0;
    for (uint32_t n = 0; n < s->thread_count; n++)
       if (s->threads[n].state == AT_BARRIER) {
@@ -348,7 +349,7 @@ static bool release(scalar_t *s) {
    return waiting != 0;
 }
 
-uint64_t scalar_run(scalar_t *s, const char **found) {
+uint64_t plain_interpreter_run(plain_interpreter_t *s, const char **found) {
    const uint32_t *grid = s->harness->plan.launches[0].grid;
    uint64_t executed = 0;
    s->found = NULL;

@@ -1,7 +1,7 @@
 /* The change that a rewrite makes to a text: replacements, all of which are made together, and a note; or the
  * reason for a refusal.  One thread. */
-#ifndef RKB_LIFT_CHANGE_H
-#define RKB_LIFT_CHANGE_H
+#ifndef RKB_LIFT_TEXT_CHANGE_H
+#define RKB_LIFT_TEXT_CHANGE_H
 
 #include "lift/tree.h"
 

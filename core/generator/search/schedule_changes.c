@@ -1,5 +1,5 @@
 /* Schedules near another one, and mixtures of two.  One thread a graph. */
-#include "generator/search/changes.h"
+#include "generator/search/schedule_changes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "generator/decisions/launch_decisions.h"
 #include "generator/text/fragments.h"
 #include "generator/kernel/kernel_text.h"
-#include "generator/start/long_blocks.h"
+#include "generator/start/too_costly_tiles.h"
 #include "generator/search/neighbours.h"
 #include "generator/start/partition.h"
 #include "generator/start/separate_rows.h"
@@ -287,9 +287,12 @@ static bool change_beside(const rkb_graph_t *graph, rkb_random_t *stream, rkb_sc
 }
 
 bool rkb_launch_is_possible(const rkb_graph_t *graph, const rkb_target_t *target, const rkb_launch_t *launch) {
-   return !rkb_launch_refused(graph, launch, target->shared_bytes) && !rkb_launch_has_long_blocks(graph, launch) &&
-          (launch->decisions[RKB_CLUSTER] == 1 || target->warpgroup[RKB_TENSOR_PATH_BF16] > 0) && /* the same generation of devices brought both */
-          ((launch->mapping != RKB_MAP_TENSOR && launch->mapping != RKB_MAP_ONLINE_TENSOR) || rkb_tensor_has(target, launch));
+   return !rkb_launch_refused(graph, launch, target->shared_bytes) &&
+          !rkb_launch_has_too_costly_tile(graph, launch) &&
+          (launch->decisions[RKB_CLUSTER] == 1 ||
+           target->warpgroup[RKB_TENSOR_PATH_BF16] > 0) && /* the same generation of devices brought both */
+          ((launch->mapping != RKB_MAP_TENSOR && launch->mapping != RKB_MAP_ONLINE_TENSOR) ||
+           rkb_tensor_has(target, launch));
 }
 
 static bool is_legal(rkb_graph_t *graph, const rkb_target_t *target, const rkb_schedule_t *schedule) {
@@ -385,7 +388,8 @@ bool rkb_schedule_draw(rkb_graph_t *graph, const rkb_target_t *target, rkb_rando
             rkb_tensor_settle(graph, target->shared_bytes, launch);
          if (launch->mapping == RKB_MAP_ROW && launch->decisions[RKB_ROWS] > 1)
             launch->decisions[RKB_THREADS] = 32 * launch->decisions[RKB_ROWS];
-         if (!rkb_launch_refused(graph, launch, target->shared_bytes) && !rkb_launch_has_long_blocks(graph, launch))
+         if (!rkb_launch_refused(graph, launch, target->shared_bytes) &&
+             !rkb_launch_has_too_costly_tile(graph, launch))
             break;
          *launch = before;
       }

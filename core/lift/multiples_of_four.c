@@ -1,5 +1,5 @@
-/* Takes sums apart. */
-#include "lift/sum_terms.h"
+/* Takes sums apart into their terms (multiples_of_four.h). */
+#include "lift/multiples_of_four.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-/* What scalar_decode.c and scalar_machine.c share: an instruction in the interpreter's own form, and the state of the
- * launch that it executes.  scalar_decode.c opens and closes the state, scalar_machine.c executes it.  One thread. */
-#ifndef RKB_BENCH_SCALAR_STATE_H
-#define RKB_BENCH_SCALAR_STATE_H
+/* What plain_interpreter_decode.c and plain_interpreter.c share: an instruction in the interpreter's own form, and the state of the
+ * launch that it executes.  plain_interpreter_decode.c opens and closes the state, plain_interpreter.c executes it.  One thread. */
+#ifndef RKB_BENCH_PLAIN_INTERPRETER_STATE_H
+#define RKB_BENCH_PLAIN_INTERPRETER_STATE_H
 
 #include "machine/ptx/module.h"
-#include "bench/scalar_machine.h"
+#include "bench/plain_interpreter.h"
 
 enum { MOST_OPERANDS = 6, SEVERAL_READERS = 0xfff, REGION_BITS = 36, WARP = 32 };
 
@@ -81,7 +81,7 @@ typedef struct buffer {
    uint64_t *writers, *readers; /* by word: block + 1 << 32 | time << 12 | thread + 1 */
 } buffer_t;
 
-struct scalar {
+struct plain_interpreter {
    const harness_t *harness;
    const ptx_function_t *function;
    instruction_t *code;

@@ -1,5 +1,5 @@
 /* Reads the PTX of a launch into the plain interpreter's own instructions, and lays out its registers, buffers and threads. */
-#include "bench/scalar_state.h"
+#include "bench/plain_interpreter_state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,14 +17,15 @@ static bool fail(char *message, size_t size, const char *what, const char *name)
    return false;
 }
 
-static uint32_t new_slot(scalar_t *s, uint8_t kind, uint64_t bits) {
+static uint32_t new_slot(plain_interpreter_t *s, uint8_t kind, uint64_t bits) {
    s->kinds[s->slot_count] = kind;
    s->constants[s->slot_count] = bits;
    return s->slot_count++;
 }
 
 /* The slot of a register is its number; any other operand gets a slot of its own. */
-static bool take_operand(scalar_t *s, const ptx_operand_t *operand, instruction_t *i, uint32_t *slot) {
+static bool take_operand(plain_interpreter_t *s, const ptx_operand_t *operand, instruction_t *i,
+                         uint32_t *slot) {
    const ptx_module_t *module = s->harness->module;
    switch (operand->kind) {
    case PTX_OPERAND_REGISTER:
@@ -51,7 +52,7 @@ static bool take_operand(scalar_t *s, const ptx_operand_t *operand, instruction_
    }
 }
 
-static bool decode(scalar_t *s, char *message, size_t size) {
+static bool decode(plain_interpreter_t *s, char *message, size_t size) {
    const ptx_function_t *f = s->function;
    s->code = rkb_allocate(f->statement_count + 1, sizeof *s->code);
    s->constants = rkb_allocate(f->register_count + f->operand_count + 1, sizeof *s->constants);
@@ -74,7 +75,7 @@ static bool decode(scalar_t *s, char *message, size_t size) {
    return true;
 }
 
-static void lay_out(scalar_t *s) {
+static void lay_out(plain_interpreter_t *s) {
    const harness_t *h = s->harness;
    const rkb_plan_launch_t *launch = &h->plan.launches[0];
    for (uint32_t n = 0; n < h->plan.buffer_count; n++) {
@@ -112,8 +113,8 @@ static void lay_out(scalar_t *s) {
    }
 }
 
-scalar_t *scalar_open(const harness_t *harness, char *message, size_t size) {
-   scalar_t *s = rkb_allocate(1, sizeof *s);
+plain_interpreter_t *plain_interpreter_open(const harness_t *harness, char *message, size_t size) {
+   plain_interpreter_t *s = rkb_allocate(1, sizeof *s);
    s->harness = harness;
    for (uint32_t n = 0; n < harness->module->function_count; n++)
       if (harness->module->functions[n].entry &&
@@ -124,11 +125,11 @@ scalar_t *scalar_open(const harness_t *harness, char *message, size_t size) {
       lay_out(s);
       return s;
    }
-   scalar_close(s);
+   plain_interpreter_close(s);
    return NULL;
 }
 
-void scalar_close(scalar_t *s) {
+void plain_interpreter_close(plain_interpreter_t *s) {
    if (!s)
       return;
    for (uint32_t t = 0; s->threads && t < s->thread_count; t++) {

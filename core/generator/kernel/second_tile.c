@@ -1,16 +1,17 @@
-/* Products whose cases suit different tiles (other_tile.h). */
-#include "generator/kernel/other_tile.h"
+/* The second tile of a product (second_tile.h). */
+#include "generator/kernel/second_tile.h"
 
 #include "generator/tile/convolution_extent.h"
 #include "generator/decisions/launch_decisions.h"
 #include "generator/tile/product_tile.h"
 #include "generator/decisions/warpgroup_start.h"
 
-bool rkb_launch_has_other(const rkb_launch_t *launch) {
+bool rkb_launch_has_second_tile(const rkb_launch_t *launch) {
    return launch->mapping == RKB_MAP_TENSOR && launch->decisions[RKB_OTHER_M] > 0;
 }
 
-rkb_launch_t rkb_other_launch(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes) {
+rkb_launch_t rkb_second_tile_launch(const rkb_graph_t *graph, const rkb_launch_t *launch,
+                                    int64_t shared_bytes) {
    rkb_launch_t other = *launch;
    int64_t *d = other.decisions;
    d[RKB_TILE_M] = d[RKB_OTHER_M];
@@ -22,19 +23,20 @@ rkb_launch_t rkb_other_launch(const rkb_graph_t *graph, const rkb_launch_t *laun
    return other;
 }
 
-const char *rkb_other_refused(const rkb_graph_t *graph, const rkb_launch_t *launch, int64_t shared_bytes) {
+const char *rkb_second_tile_refused(const rkb_graph_t *graph, const rkb_launch_t *launch,
+                                    int64_t shared_bytes) {
    const int64_t *d = launch->decisions;
    if (d[RKB_COPY] != RKB_COPY_TENSOR || d[RKB_SMALL] || d[RKB_BESIDE] ||
        rkb_convolution_is_tiled(graph, launch))
       return "a second tile is for products of warpgroups by themselves";
-   const rkb_launch_t other = rkb_other_launch(graph, launch, shared_bytes);
+   const rkb_launch_t other = rkb_second_tile_launch(graph, launch, shared_bytes);
    if (other.decisions[RKB_TILE_M] == d[RKB_TILE_M] && other.decisions[RKB_TILE_N] == d[RKB_TILE_N] &&
        other.decisions[RKB_SPLIT] == d[RKB_SPLIT])
       return "the second tile is the first one again";
    return rkb_launch_refused(graph, &other, shared_bytes);
 }
 
-int64_t rkb_other_weight(const rkb_launch_t *launch) {
+int64_t rkb_tile_time(const rkb_launch_t *launch) {
    const int64_t *d = launch->decisions;
    return (int64_t)((double)(d[RKB_TILE_M] * d[RKB_TILE_N]) / rkb_warpgroup_share(d) / 100);
 }
@@ -60,8 +62,8 @@ int64_t rkb_other_weight(const rkb_launch_t *launch) {
 /* Whether a case with few tiles and this many terms takes the second tile: then small shapes take it too. */
 static bool suits_few(const rkb_launch_t *launch, const rkb_launch_t *other, int64_t terms) {
    const int64_t first = launch->decisions[RKB_SPLIT], second = other->decisions[RKB_SPLIT];
-   return terms <= MOST_REACHED_TERMS && rkb_other_weight(other) * ((terms + second - 1) / second) <
-                                            rkb_other_weight(launch) * ((terms + first - 1) / first);
+   return terms <= MOST_REACHED_TERMS && rkb_tile_time(other) * ((terms + second - 1) / second) <
+                                            rkb_tile_time(launch) * ((terms + first - 1) / first);
 }
 
 /* How many tiles of a launch, without their parts, are few. */
@@ -87,14 +89,15 @@ static const char *count_text(rkb_writer_t *writer, const rkb_launch_t *launch) 
 /* How long a case takes with a launch's tile: rounds of the multiprocessors, times what a tile takes.  depth: the terms of a sum, or NULL
  * where both tiles have as many parts. */
 static const char *time_text(rkb_writer_t *writer, const rkb_launch_t *launch, const char *depth) {
-   const char *time = rkb_arena_format(writer->arena, "ceildiv(%s, multiprocessors) * %lld", count_text(writer, launch),
-                                       (long long)rkb_other_weight(launch));
+   const char *time = rkb_arena_format(writer->arena, "ceildiv(%s, multiprocessors) * %lld",
+                                       count_text(writer, launch), (long long)rkb_tile_time(launch));
    return depth ? rkb_arena_format(writer->arena, "%s * ceildiv(%s, %lld)", time, depth,
                                    (long long)launch->decisions[RKB_SPLIT])
                 : time;
 }
 
-const char *rkb_other_when(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_launch_t *other) {
+const char *rkb_second_tile_when(rkb_kernel_file_t *file, const rkb_launch_t *launch,
+                                 const rkb_launch_t *other) {
    const int64_t split = other->decisions[RKB_SPLIT],
                  terms = LEAST_STEPS * split * other->decisions[RKB_TILE_K];
    rkb_writer_t writer;

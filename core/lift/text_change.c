@@ -1,5 +1,5 @@
 /* Collects, orders and writes the edits of a text. */
-#include "lift/change.h"
+#include "lift/text_change.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,13 +1,12 @@
-"""What a machine leaves to any program (cores.py): runs of the same search side by side, each on a few cores of its own, with an archive, a cache and a
-coordinator of its own.  They share nothing but the machine.  What they lose beside one such run alone is the machine's doing: clocks, memory, cores
-that are two threads of one, other work of the host."""
+"""The control of cores.py: runs of the same search side by side, each on a few cores of its own, with an archive, a cache and a coordinator of its own.
+The runs share only the machine.  If each is slower than one run alone, the cause is the machine and not rkb: lower clocks, shared memory bandwidth, two
+threads on one core, other work of the host."""
 import os
 import subprocess
 
 
-def speeds_apart(words, cores, own, folder, read_times):
-    """Runs of `words` side by side, on `own` of `cores` each; what `read_times` says of each run's folder.
-    Runs that other runs leave no cores for are not started."""
+def speeds_side_by_side(words, cores, own, folder, read_times):
+    """Starts as many runs of `words` as fit into `cores`, each on `own` cores, and waits for them.  Returns `read_times` of each run's folder."""
     at_work = []
     for number in range(len(cores) // own):
         directory = os.path.join(folder, f"apart-{len(cores)}-{number}")

@@ -1,7 +1,7 @@
 /* Schedules near another schedule, and mixtures of two schedules.  Each is legal: its text was written once on
  * trial.  One thread a graph. */
-#ifndef RKB_GENERATOR_CHANGES_H
-#define RKB_GENERATOR_CHANGES_H
+#ifndef RKB_GENERATOR_SCHEDULE_CHANGES_H
+#define RKB_GENERATOR_SCHEDULE_CHANGES_H
 
 #include "base/random.h"
 #include "generator/start/start_schedules.h"
