@@ -66,12 +66,7 @@ int64_t rkb_online_open_several(rkb_writer_t *writer, rkb_online_t *o) {
       rkb_write(writer, "barrier_start(&rows_freed[stage], %lld);",
                 (long long)o->groups * GROUP_THREADS / 32);
    }
-   rkb_write_close(writer);
-   rkb_write(writer, "barriers_started();");
-   rkb_write_close(writer);
-   rkb_write(writer, "__syncthreads();");
-   o->rooms_at = first;
-   return first + o->groups * GROUP_THREADS / 32 * RKB_ROOM_FLOATS * 4;
+   return rkb_online_close_barriers(writer, o, first);
 }
 
 /* The warpgroup that copies: the own rows once, then the streamed ones as their stages become free. */

@@ -191,6 +191,15 @@ static const char *ready(const rkb_online_t *o) {
    return splits(o->launch->decisions) ? "divided" : "filled";
 }
 
+int64_t rkb_online_close_barriers(rkb_writer_t *writer, rkb_online_t *o, int64_t first) {
+   rkb_write_close(writer);
+   rkb_write(writer, "barriers_started();");
+   rkb_write_close(writer);
+   rkb_write(writer, "__syncthreads();");
+   o->rooms_at = first;
+   return first + o->groups * GROUP_THREADS / 32 * RKB_ROOM_FLOATS * 4;
+}
+
 int64_t rkb_online_open_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
    const long long stages = (long long)o->stages;
    const rkb_brought_t *own = rkb_online_own_of(o), *streamed[] = {rkb_online_scored_of(o), rkb_online_added_of(o)};
@@ -217,12 +226,7 @@ int64_t rkb_online_open_warpgroups(rkb_writer_t *writer, rkb_online_t *o) {
       if (splits(o->launch->decisions))
          rkb_write(writer, "barrier_start(&%s_divided[stage], %d);", rkb_online_short_name(writer, streamed[i]), RKB_SPLITTING_WARPS);
    }
-   rkb_write_close(writer);
-   rkb_write(writer, "barriers_started();");
-   rkb_write_close(writer);
-   rkb_write(writer, "__syncthreads();");
-   o->rooms_at = first;
-   return first + o->groups * GROUP_THREADS / 32 * RKB_ROOM_FLOATS * 4;
+   return rkb_online_close_barriers(writer, o, first);
 }
 
 /* The warpgroup that copies: the own rows once, then the streamed ones as their stages become free. */

@@ -14,6 +14,9 @@ const char *rkb_online_warpgroups_refused(const rkb_graph_t *graph, const rkb_la
 void rkb_online_set_warpgroups(rkb_writer_t *writer, rkb_online_t *o);
 /* Writes shared memory and its barriers; returns the bytes of dynamic shared memory. */
 int64_t rkb_online_open_warpgroups(rkb_writer_t *writer, rkb_online_t *o);
+/* Ends the text that starts the barriers: a loop over stages inside a block of thread 0.  first: bytes of the tiles; the room for each warp's sums lies
+ * behind them.  Returns the bytes of dynamic shared memory. */
+int64_t rkb_online_close_barriers(rkb_writer_t *writer, rkb_online_t *o, int64_t first);
 /* The own rows of the scores, the streamed rows, and the rows of the out, which is a second tile for
  * warpgroups. */
 static inline const rkb_brought_t *rkb_online_own_of(const rkb_online_t *o) {
