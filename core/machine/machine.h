@@ -331,7 +331,7 @@ bool rkb_machine_watched(const rkb_machine_t *machine, rkb_machine_finding_t *wr
 
 /* Whether the last run was rejected for a race in shared memory and does not know the line of the other thread's access.  Then the next run, and
  * no later one, also keeps the lines, which takes more time.  On the same buffers it finds the same race, with that line. */
-bool rkb_machine_seek_other(rkb_machine_t *machine);
+bool rkb_machine_seek_second_access(rkb_machine_t *machine);
 
 /* The conditions of a kernel that a launch decides by its parameters and sizes alone.  visit is called for
  * each, in the order of the text, with its number in the kernel.  NULL: the module has no such kernel, or

@@ -426,7 +426,7 @@ static void find_unwritten(harness_t *harness, rkb_machine_t *machine) {
 /* A race whose other side has no line yet: the same run once more, which finds the line. */
 static void seek_other(harness_t *harness, rkb_machine_t *machine, uint32_t run) {
    rkb_error_t err;
-   if (!rkb_machine_seek_other(machine))
+   if (!rkb_machine_seek_second_access(machine))
       return;
    harness_fill(harness, run);
    rkb_machine_run(machine, harness->data, &err);

@@ -86,7 +86,7 @@ static void complete(machine_warp_t *warp, copy_t *slot, uint32_t lane) {
    else
       machine_shared_copied(warp, lane, to, slot->bytes);
    if (warp->run->keeps_lines) /* the line that started the copy says more than the line of the wait */
-      machine_other_side_note(warp, lane, to, slot->bytes, true, slot->pc);
+      machine_second_access_note(warp, lane, to, slot->bytes, true, slot->pc);
    if (slot->from_bytes[lane])
       machine_global_access(warp, lane, slot->region, slot->from[lane], slot->from_bytes[lane], NULL, false,
                             false);

@@ -159,7 +159,7 @@ bool machine_map_seen(machine_warp_t *warp, uint32_t lane, machine_region_t *reg
       const uint64_t name = region->writers[granule];
       if (machine_name_block(name) <= warp->block->launch->first_serial || release_of(fences, name))
          continue;
-      machine_other_side_find_global(
+      machine_second_access_find_global(
          warp,
          machine_find(
             warp, RKB_MACHINE_REJECT, "race.proxy", lane,

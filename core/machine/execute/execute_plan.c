@@ -113,7 +113,7 @@ void rkb_machine_close(rkb_machine_t *machine) {
    machine_run_t *run = &machine->run;
    rkb_machine_unwatch(machine);
    machine_together_free(run);
-   machine_other_side_free(run);
+   machine_second_access_free(run);
    machine_pool_free(run);
    machine_sync_free(run);
    machine_decisions_free(run);
@@ -174,7 +174,7 @@ bool machine_run_begin(machine_run_t *run, const rkb_machine_buffer_t *buffers) 
    run->work.budget = run->options.thread_instructions;
    run->work.hang_limit = run->options.hang_limit ? run->options.hang_limit : UINT64_MAX;
    run->report = (rkb_machine_report_t){.memory_peak = peak};
-   machine_other_side_begin(run);
+   machine_second_access_begin(run);
    memset(run->counts.counters, 0, 2 * (size_t)run->plan->launch_count * sizeof *run->counts.counters);
    memset(run->found, 0, run->plan->launch_count * sizeof *run->found);
    return machine_begin_buffers(run, buffers) && machine_kept_begin(run) && machine_copy_constants(run);
@@ -216,7 +216,7 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
    for (uint32_t n = 0; complete && n < run->plan->launch_count; n++)
       run->report.one_schedule |= run->programs[n]->atomics || run->programs[n]->strong ||
                                   run->programs[n]->clocks || run->programs[n]->placed;
-   machine_other_side_end(machine);
+   machine_second_access_end(machine);
    if (run->out_of_memory)
       return rkb_fail(err, RKB_ERR_LIMIT, "executing the plan needs more than %llu bytes",
                       (unsigned long long)run->options.memory_bytes);

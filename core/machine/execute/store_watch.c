@@ -37,7 +37,7 @@ static void watched(machine_warp_t *warp, const machine_instruction_t *i, uint32
           address + bytes <= watch->first)
          continue;
       if (warp->run->keeps_lines) {
-         machine_other_side_note_global(warp, l, address, bytes, !loads_alone(warp, i));
+         machine_second_access_note_global(warp, l, address, bytes, !loads_alone(warp, i));
          continue;
       }
       watch->writer = (rkb_machine_finding_t){0};
@@ -147,26 +147,26 @@ bool rkb_machine_watched(const rkb_machine_t *machine, rkb_machine_finding_t *wr
 
 /* The other side of a race --------------------------------------------------------------------------------------------------- */
 
-bool rkb_machine_seek_other(rkb_machine_t *machine) {
+bool rkb_machine_seek_second_access(rkb_machine_t *machine) {
    machine_run_t *run = &machine->run;
-   machine_other_side_t *other = &run->other_side;
+   machine_second_access_t *other = &run->second_access;
    if (other->wanted && !run->keeps_lines && !run->options.fetch)
       other->last = calloc(2 * (size_t)other->threads, sizeof *other->last);
    other->wanted = false;
    run->keeps_lines = other->last != NULL;
    if (run->keeps_lines && other->global && !watch_addresses(machine, other->first, other->end))
-      machine_other_side_free(run);
+      machine_second_access_free(run);
    if (run->keeps_lines)
       run->pool_program = NULL; /* the block's memory gets clocks */
    return run->keeps_lines;
 }
 
-void machine_other_side_end(rkb_machine_t *machine) {
+void machine_second_access_end(rkb_machine_t *machine) {
    machine_run_t *run = &machine->run;
    if (!run->keeps_lines)
       return;
-   if (run->other_side.global)
+   if (run->second_access.global)
       rkb_machine_unwatch(machine);
-   machine_other_side_free(run);
+   machine_second_access_free(run);
    run->pool_program = NULL;
 }

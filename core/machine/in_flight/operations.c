@@ -202,7 +202,7 @@ static void report_unordered(machine_warp_t *warp, uint32_t lane, const machine_
    if (pc != PTX_NONE)
       machine_find_other_at(finding, warp->block, other, pc, order);
    else
-      machine_other_side_find(warp, finding, other, other_wrote, offset, bytes, order);
+      machine_second_access_find(warp, finding, other, other_wrote, offset, bytes, order);
 }
 
 static void report_unfenced(machine_warp_t *warp, uint32_t lane, const machine_operation_t *operation,

@@ -76,7 +76,7 @@ static void shared_conflict(machine_warp_t *warp, uint32_t lane, uint32_t offset
    if (!finding)
       return;
    snprintf(finding->space, sizeof finding->space, "shared");
-   machine_other_side_find(warp, finding, other, other_wrote, offset, bytes, NOTHING_ORDERS);
+   machine_second_access_find(warp, finding, other, other_wrote, offset, bytes, NOTHING_ORDERS);
 }
 
 /* Whether the access is a volatile load, which may wait for what atomic operations write. */
@@ -168,7 +168,7 @@ void machine_shared_record(machine_warp_t *warp, uint32_t lane, uint32_t offset,
    machine_block_t *block = warp->block;
    warp->run->work.burden += LANE_BURDEN;
    if (warp->run->keeps_lines)
-      machine_other_side_note(warp, lane, offset, bytes, store, warp->pc);
+      machine_second_access_note(warp, lane, offset, bytes, store, warp->pc);
    for (uint32_t granule = offset >> block->shared_shift;
         granule <= (offset + bytes - 1) >> block->shared_shift; granule++) {
       if (block->races == RACES_FAST && atomic)
@@ -220,7 +220,7 @@ static void global_conflict(machine_warp_t *warp, uint32_t lane, machine_region_
       return;
    finding->buffer = region->buffer;
    snprintf(finding->space, sizeof finding->space, "global");
-   machine_other_side_find_global(warp, finding, name, other_wrote, region, offset, bytes, NOTHING_ORDERS);
+   machine_second_access_find_global(warp, finding, name, other_wrote, region, offset, bytes, NOTHING_ORDERS);
 }
 
 /* Joins a reader to the readers of a record.  Several readers are kept as "several of one block" or "of
@@ -276,7 +276,7 @@ static void record_global(machine_warp_t *warp, uint32_t lane, machine_region_t 
    const uint32_t shift = warp->block->launch->global_shift;
    warp->run->work.burden += LANE_BURDEN;
    if (warp->run->keeps_lines)
-      machine_other_side_note_global(warp, lane, region->base + offset, bytes, store);
+      machine_second_access_note_global(warp, lane, region->base + offset, bytes, store);
    for (uint64_t granule = offset >> shift; granule <= (offset + bytes - 1) >> shift; granule++)
       global_granule(warp, lane, region, granule, offset, bytes, value, store, me);
 }

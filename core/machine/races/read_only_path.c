@@ -30,7 +30,7 @@ static void report(machine_warp_t *warp, uint32_t lane, const machine_region_t *
    finding->bytes = bytes;
    snprintf(finding->space, sizeof finding->space, "global");
    snprintf(finding->symbol, sizeof finding->symbol, "%s", region->name);
-   machine_other_side_find_global(
+   machine_second_access_find_global(
       warp, finding, name, !store, region, offset, bytes,
       "the other access came first; no barrier refreshes what the read-only path returns");
 }

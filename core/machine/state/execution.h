@@ -25,17 +25,17 @@ typedef struct machine_bypass {
    bool went_round;
 } machine_bypass_t;
 
-/* The other side of a race.  Race records name its thread but not its line (clocks/second_access.h). */
-typedef struct machine_other_side {
+/* The bytes of a race whose second access has no known line.  Records of races name the other thread but not its line (clocks/second_access.h). */
+typedef struct machine_second_access {
    bool wanted; /* the run was rejected for such a race, and the line is not known */
    bool global; /* the bytes are addresses; else offsets in the shared memory of the block */
    uint32_t launch;
-   uint64_t block; /* of the other side: its number in the launch */
+   uint64_t block; /* the number in the launch of the other thread's block */
    uint64_t first, end;
    uint32_t threads;
    uint32_t *
-      last; /* [threads][2]: the instruction by which each thread last read there, + 1, and the one by which it wrote */
-} machine_other_side_t;
+      last; /* [threads][2]: 1 + the instruction by which each thread last read there, and the same for its last write */
+} machine_second_access_t;
 
 typedef struct machine_run {
    rkb_machine_options_t options;
@@ -66,7 +66,7 @@ typedef struct machine_run {
    rkb_machine_finding_t *kept;
    uint32_t kept_count, kept_room;
    bool stop; /* something decisive was found; the run ends at the next instruction boundary */
-   bool keeps_lines; /* of accesses, for other_side */
+   bool keeps_lines; /* the lines of accesses, for second_access */
    bool out_of_memory;
    /* Results */
    rkb_machine_report_t report;
@@ -111,7 +111,7 @@ typedef struct machine_run {
    uint32_t record_shift;
    struct machine_sync *sync;             /* synchronisation locations */
    struct machine_watch *watch;           /* store_watch.c; NULL: no buffer is watched */
-   machine_other_side_t other_side;
+   machine_second_access_t second_access;
    struct machine_decisions *decisions;   /* decision_notes.c; NULL: decisions are not noted */
    struct machine_loops *loops;           /* turn_counts.c; NULL: turns are not counted */
    bool counts_loops;                     /* they are in the launch that runs */

@@ -37,10 +37,10 @@ static int compare_expected(const struct verifier *verifier, const rkb_case_t *t
    return RKB_OK;
 }
 
-bool links_have_twins(const struct links *links) {
+bool links_are_ambiguous(const struct links *links) {
    bool any = false;
    for (uint32_t n = 0; n < links->launch_count * links->buffer_count; n++)
-      any |= links->after[n].known && links->twins[n].count > 0;
+      any |= links->after[n].known && links->others[n].count > 0;
    return any;
 }
 
@@ -52,15 +52,16 @@ int links_doubt(const struct verifier *verifier, const struct candidate *candida
                    : RKB_OK;
    *doubt = false;
    for (uint32_t n = 0; n < links->launch_count * links->buffer_count && status == RKB_OK; n++) {
-      struct link_twins *twins = &links->twins[n];
-      twins->differ = false;
-      for (uint32_t t = 0; links->after[n].known && t < twins->count && status == RKB_OK && !twins->differ; t++) {
+      struct other_links *others = &links->others[n];
+      others->differ = false;
+      for (uint32_t t = 0; links->after[n].known && t < others->count && status == RKB_OK && !others->differ;
+           t++) {
          bool same = false;
          if (at)
-            status = compare_expected(verifier, at, inputs, &links->after[n], &twins->list[t], &same, err);
-         twins->differ = !same;
+            status = compare_expected(verifier, at, inputs, &links->after[n], &others->list[t], &same, err);
+         others->differ = !same;
       }
-      *doubt |= twins->differ;
+      *doubt |= others->differ;
    }
    if (inputs)
       verifier->task->inputs_free(inputs);
@@ -69,5 +70,5 @@ int links_doubt(const struct verifier *verifier, const struct candidate *candida
 
 void links_drop_doubtful(struct links *links) {
    for (uint32_t n = 0; n < links->launch_count * links->buffer_count; n++)
-      links->after[n].known &= !links->twins[n].differ;
+      links->after[n].known &= !links->others[n].differ;
 }

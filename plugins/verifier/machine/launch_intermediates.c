@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TWINS_COMPARED 2u   /* elements, first of all: a later intermediate may be dear, and hardly ever fits too */
+#define OTHERS_COMPARED                                                                                      \
+   2u /* elements that are compared first with another intermediate: it may be costly, and hardly ever fits too */
 #define FIRST_COMPARED 32u  /* elements, which tell most intermediates apart */
 #define MOST_COMPARED 4096u
 #define MOST_PERMUTED 4u    /* dims of an intermediate that is looked for in other orders */
@@ -19,7 +20,7 @@ void links_free(struct links *links) {
       return;
    free(links->names);
    free(links->after);
-   free(links->twins);
+   free(links->others);
    free(links->tried);
    if (links->reduced)
       links->case_free(links->reduced);
@@ -100,10 +101,11 @@ static int compare(const struct comparison *c, const struct link *link, const rk
    return status == RKB_ERR_LIMIT ? RKB_OK : status; /* it costs too much, or too many are ambiguous: it is not found */
 }
 
-static int compare_all(const struct comparison *c, const struct link *link, const rkb_intermediate_t *intermediate,
-                       bool of_twins, bool *equal, rkb_error_t *err) {
-   int status = compare(c, link, intermediate, of_twins ? TWINS_COMPARED : FIRST_COMPARED, equal, err);
-   if (status == RKB_OK && *equal && of_twins)
+static int compare_all(const struct comparison *c, const struct link *link,
+                       const rkb_intermediate_t *intermediate, bool of_others, bool *equal,
+                       rkb_error_t *err) {
+   int status = compare(c, link, intermediate, of_others ? OTHERS_COMPARED : FIRST_COMPARED, equal, err);
+   if (status == RKB_OK && *equal && of_others)
       status = compare(c, link, intermediate, FIRST_COMPARED, equal, err);
    if (status == RKB_OK && *equal && c->buffer->elements > FIRST_COMPARED)
       status = compare(c, link, intermediate, MOST_COMPARED, equal, err);
@@ -111,12 +113,15 @@ static int compare_all(const struct comparison *c, const struct link *link, cons
 }
 
 /* The intermediates that the buffer fits, each in the first order that does.  The link is the first of them, from which equal ones come. */
-static int find_link(const struct comparison *c, struct link *link, struct link_twins *twins, rkb_error_t *err) {
+static int find_link(const struct comparison *c, struct link *link, struct other_links *others,
+                     rkb_error_t *err) {
    const rkb_intermediates_api_t *api = c->trial.verifier->intermediates;
    rkb_intermediate_t intermediate;
    struct orders orders;
    int status = RKB_OK;
-   for (uint32_t number = 0; status == RKB_OK && twins->count < MOST_TWINS && api->at(c->trial.the_case, number, &intermediate); number++) {
+   for (uint32_t number = 0; status == RKB_OK && others->count < MOST_OTHER_LINKS &&
+                             api->at(c->trial.the_case, number, &intermediate);
+        number++) {
       struct link fits = {.number = number};
       if (intermediate.elements != c->buffer->elements)
          continue;
@@ -126,7 +131,7 @@ static int find_link(const struct comparison *c, struct link *link, struct link_
          status = compare_all(c, &fits, &intermediate, link->known, &fits.known, err);
       }
       if (fits.known)
-         *(link->known ? &twins->list[twins->count++] : link) = fits;
+         *(link->known ? &others->list[others->count++] : link) = fits;
    }
    return status;
 }
@@ -142,16 +147,17 @@ static int compare_again(const struct comparison *c, struct link *link, rkb_erro
    return status;
 }
 
-/* Keeps of a link and its twins what fits at this case too. */
-static int keep_fitting(const struct comparison *c, struct link *link, struct link_twins *twins, rkb_error_t *err) {
-   const uint32_t had = twins->count;
+/* Keeps the link and the other links that fit at this case too. */
+static int keep_fitting(const struct comparison *c, struct link *link, struct other_links *others,
+                        rkb_error_t *err) {
+   const uint32_t had = others->count;
    int status = compare_again(c, link, err);
-   twins->count = 0;
+   others->count = 0;
    for (uint32_t n = 0; n < had && status == RKB_OK; n++) {
-      struct link twin = twins->list[n];
-      status = compare_again(c, &twin, err);
-      if (twin.known)
-         *(link->known ? &twins->list[twins->count++] : link) = twin;
+      struct link other = others->list[n];
+      status = compare_again(c, &other, err);
+      if (other.known)
+         *(link->known ? &others->list[others->count++] : link) = other;
    }
    return status;
 }
@@ -176,11 +182,11 @@ static int compare_launch(struct links *links, struct comparison *c, const uint6
          continue;
       c->buffer = &plan->buffers[b];
       c->data = c->trial.buffers[b].data;
-      struct link_twins *twins = &links->twins[launch * links->buffer_count + b];
+      struct other_links *others = &links->others[launch * links->buffer_count + b];
       if (first)
-         status = find_link(c, link, twins, err);
+         status = find_link(c, link, others, err);
       else if (link->known)
-         status = keep_fitting(c, link, twins, err);
+         status = keep_fitting(c, link, others, err);
    }
    return status;
 }
@@ -219,7 +225,7 @@ static int execute(struct comparison *c, uint32_t launches, bool *complete, rkb_
 static void forget(struct links *links) {
    const size_t count = (size_t)links->launch_count * links->buffer_count;
    memset(links->after, 0, count * sizeof *links->after);
-   memset(links->twins, 0, count * sizeof *links->twins);
+   memset(links->others, 0, count * sizeof *links->others);
 }
 
 static int compare_case(struct links *links, struct comparison *c, const uint64_t *stores, bool first, rkb_error_t *err) {
@@ -280,9 +286,9 @@ static struct links *make(const rkb_plan_t *plan) {
    links->buffer_count = plan->buffer_count;
    links->names = calloc(plan->launch_count + 1, sizeof *links->names);
    links->after = calloc((size_t)plan->launch_count * plan->buffer_count + 1, sizeof *links->after);
-   links->twins = calloc((size_t)plan->launch_count * plan->buffer_count + 1, sizeof *links->twins);
+   links->others = calloc((size_t)plan->launch_count * plan->buffer_count + 1, sizeof *links->others);
    links->tried = calloc(plan->launch_count + 1, sizeof *links->tried);
-   if (!links->names || !links->after || !links->twins || !links->tried) {
+   if (!links->names || !links->after || !links->others || !links->tried) {
       links_free(links);
       return NULL;
    }
@@ -335,7 +341,7 @@ int links_find(const struct verifier *me, struct candidate *candidate, const rkb
       return RKB_OK;
    bool doubt = false;
    int status = try_check_cases(me, candidate, links, stores, err);
-   if (status == RKB_OK && links_have_twins(links)) {
+   if (status == RKB_OK && links_are_ambiguous(links)) {
       status = make_reduced(me, candidate, links, err);
       if (status == RKB_OK)
          status = links_doubt(me, candidate, links, &doubt, err);

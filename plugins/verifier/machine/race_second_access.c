@@ -1,5 +1,5 @@
-/* The other side of a race.  Records of races name the other thread and have no room for its line, so a run that is rejected for a race is executed once
- * more, and keeps the lines too (core/machine/clocks/second_access.h).  Only rejected kernels pay for this.  One worker thread a case. */
+/* Finds the line of a race's second access.  Records of races name the other thread and have no room for its line, so a run that is rejected for a race is
+ * executed once more, and keeps the lines too (core/machine/clocks/second_access.h).  Only rejected kernels pay for this.  One worker thread a case. */
 #include "case_trial.h"
 
 #include <stdlib.h>
@@ -21,9 +21,10 @@ int trial_take_with_second_accesses(struct trial *t, rkb_error_t *err) {
    rkb_machine_report_t report;
    rkb_machine_report(t->machine, &report);
    const uint32_t count = report.finding_count;
-   rkb_machine_finding_t *first = t->outcome->rank < RKB_MACHINE_REJECT && rkb_machine_seek_other(t->machine)
-                                     ? malloc(count * sizeof *first)
-                                     : NULL;
+   rkb_machine_finding_t *first =
+      t->outcome->rank < RKB_MACHINE_REJECT && rkb_machine_seek_second_access(t->machine)
+         ? malloc(count * sizeof *first)
+         : NULL;
    if (!first) {
       trial_take_findings(t);
       return RKB_OK;
