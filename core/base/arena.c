@@ -85,7 +85,7 @@ static size_t rounded_up(size_t bytes) {
    return bytes ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
 }
 
-/* NULL when memory is out. */
+/* Returns NULL when memory is out. */
 static void *take(rkb_arena_t *arena, size_t bytes) {
    const size_t rounded = rounded_up(bytes);
    chunk_t *chunk = chunk_for(arena, rounded);

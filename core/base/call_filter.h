@@ -1,5 +1,5 @@
-/* The words of a seccomp filter (seccomp(2)): a list of calls that are allowed, or of calls that are refused, as an array of
- * struct sock_filter.  For the files that make such lists; any thread. */
+/* Macros that write a seccomp filter (seccomp(2)) as an array of struct sock_filter: a list of system calls that are allowed, or of calls that are refused.
+ * For the files that have such lists; any thread. */
 #ifndef RKB_BASE_CALL_FILTER_H
 #define RKB_BASE_CALL_FILTER_H
 
@@ -26,9 +26,9 @@
 
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define REFUSE(code) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (code))
-#define ARGUMENT(n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[n])) /* its lower half */
+#define ARGUMENT(n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[n])) /* the lower half of argument n */
 #define MAY(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), ALLOW
-/* The call where its argument n has none of the bits, one of two values, or all of the bits. */
+/* Each allows a call on one condition: its argument n has none of the bits, has one of two values, or has all of the bits. */
 #define MAY_WITHOUT(call, n, bits, code)                                                                     \
    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 4), ARGUMENT(n),                                       \
       BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 0, 1), REFUSE(code), ALLOW
@@ -45,11 +45,11 @@
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCHITECTURE, 1, 0),                                         \
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),                                                   \
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
-/* Of a list of what is allowed.  Without clone3 glibc falls back to clone, whose flags can be seen. */
+/* Ends a list of allowed calls.  A filter cannot read the flags of clone3, so clone3 does not exist for the process; glibc then falls back to clone. */
 #define FILTER_ENDS                                                                                          \
    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1), REFUSE(ENOSYS), REFUSE(EPERM)
 
-/* For all threads of the process. */
+/* Installs the filter for all threads of the process. */
 static inline bool rkb_filter_install(struct sock_filter *code, size_t count) {
    struct sock_fprog program = {.len = (unsigned short)count, .filter = code};
    return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;

@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Rights newer than the header this may be built with (landlock(7)). */
+/* Rights that are missing in older headers (landlock(7)). */
 #ifndef LANDLOCK_ACCESS_FS_REFER
 #define LANDLOCK_ACCESS_FS_REFER (1ULL << 13)
 #endif
@@ -31,7 +31,7 @@
    (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |              \
     LANDLOCK_ACCESS_FS_TRUNCATE | LANDLOCK_ACCESS_FS_IOCTL_DEV)
 
-struct landlock_rules { /* struct landlock_ruleset_attr as of ABI 6; older kernels take a prefix */
+struct landlock_rules { /* struct landlock_ruleset_attr as of ABI 6; older kernels read only its first members */
    uint64_t files, network, scoped;
 };
 
@@ -39,7 +39,7 @@ bool rkb_drop_capabilities(void) {
    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
    struct __user_cap_data_struct none[2] = {{0, 0, 0}, {0, 0, 0}};
    for (int capability = 0; capability < 64; capability++)
-      /* fails past the last one, and where there are none to drop */
+      /* fails past the last capability, and if there is none to drop */
       prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);
    return syscall(SYS_capset, &head, none) == 0;
 }
@@ -106,7 +106,7 @@ bool rkb_refuse_processes_and_network(void) {
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCHITECTURE, 1, 0),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-#ifdef __x86_64__ /* the calls of x32, by other numbers */
+#ifdef __x86_64__ /* the x32 interface has the same calls under other numbers */
       BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
       REFUSE(EPERM),
       REFUSE_CALL(fork),
@@ -132,7 +132,7 @@ bool rkb_refuse_processes_and_network(void) {
       REFUSE_CALL(mount),
       REFUSE_CALL(keyctl),
       REFUSE_CALL(open_by_handle_at),
-      /* glibc then falls back to clone, whose flags can be seen */
+      /* glibc then falls back to clone, whose flags a filter can read */
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
       REFUSE(ENOSYS),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),

@@ -10,18 +10,18 @@ bool rkb_drop_capabilities(void);
 
 #define RKB_MAY_READ 1u
 #define RKB_MAY_EXECUTE 2u
-#define RKB_MAY_WRITE 4u   /* files that are there; truncating them too */
+#define RKB_MAY_WRITE 4u   /* existing files; includes truncating them */
 #define RKB_MAY_CONTROL 8u /* ioctl on devices */
 #define RKB_MAY_MAKE 16u   /* regular files in a directory */
 
-/* Everything that the kernel's version of Landlock can hold back is held back, network and signals included; then paths are allowed
- * again.  -1 where the kernel has no Landlock. */
+/* Begins a list of rules.  Landlock will refuse all that this kernel's version can refuse, network and signals included, except the paths that are allowed
+ * next.  Returns -1 if the kernel has no Landlock. */
 int rkb_landlock_begin(uint64_t *held);
-/* pattern: of glob(3); a pattern that matches nothing allows nothing. */
+/* Allows the paths that match a pattern of glob(3); if none matches, allows nothing. */
 void rkb_landlock_allow(int rules, uint64_t held, const char *pattern, unsigned what);
-bool rkb_landlock_enter(int rules); /* for good; closes rules */
+bool rkb_landlock_enter(int rules); /* puts the rules into force for the rest of the process; closes rules */
 
-/* seccomp: from here on no program is started, no process made or looked into, no socket opened; threads may be made. */
+/* seccomp: from here on this process cannot start a program, make or look into a process, or open a socket.  It can still make threads. */
 bool rkb_refuse_processes_and_network(void);
 
 #endif

@@ -52,7 +52,7 @@ enum rkb_fault rkb_expression_evaluate(const rkb_expression_t *expression, rkb_l
 enum rkb_fault rkb_expression_integer(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
                                       int64_t *value, char *message, size_t message_size);
 
-/* Which way the if()s of one expression went, each by its place in the text. */
+/* The outcome of each if() of one expression, by its place in the text. */
 typedef struct rkb_choice {
    uint32_t at;
    bool outcome;
@@ -63,8 +63,8 @@ typedef struct rkb_choices {
    uint32_t count, room;
 } rkb_choices_t;
 
-/* As rkb_expression_evaluate and rkb_expression_integer.  An if() that `from` (NULL: none) has goes as it went there, and its condition is not evaluated.  Notes in `to` (NULL: nowhere) which
- * way each went, as far as there is room. */
+/* As rkb_expression_evaluate and rkb_expression_integer, with given outcomes.  An if() that `from` (may be NULL) contains has the outcome noted there, and
+ * its condition is not evaluated.  Notes in `to` (may be NULL) the outcome of each if(), as far as there is room. */
 enum rkb_fault rkb_expression_chosen(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
                                      const rkb_choices_t *from, rkb_choices_t *to, rkb_value_t *value,
                                      char *message, size_t message_size);
@@ -72,22 +72,22 @@ enum rkb_fault rkb_expression_integer_chosen(const rkb_expression_t *expression,
                                              void *argument, const rkb_choices_t *from, rkb_choices_t *to,
                                              int64_t *value, char *message, size_t message_size);
 
-/* A decision of one evaluation: two numbers were compared, an integer was divided by another, or a value is 0 or is not. */
+/* A decision of one evaluation: how two numbers compare, whether a division leaves a remainder, or whether a value is 0. */
 typedef struct rkb_expression_decision {
-   uint32_t at; /* the operator, by its second operand's place in the text and its kind */
+   uint32_t at; /* names the operator: the place of its second operand in the text, and its kind */
    bool
       outcome; /* the comparison holds, min or max took its second operand, the division leaves a remainder, or the value is not 0 */
    bool
-      is_value; /* whether the value of a product, a quotient, min or max is 0: all but a few are never anything else */
+      is_value; /* the decision is whether the value of a product, a quotient, min or max is 0; most of these values never change that */
    bool divides;
-   int64_t left, right; /* 0 where a real number is among them */
-   double distance;     /* from the other outcome: 0 is the border, or next to it */
+   int64_t left, right; /* both 0 if one of them is a real number */
+   double distance;     /* to the nearest values with the other outcome; 0: at the border, or next to it */
 } rkb_expression_decision_t;
 
 typedef void (*rkb_decided_t)(void *argument, const rkb_expression_t *expression,
                               const rkb_expression_decision_t *decision);
 
-/* As rkb_expression_evaluate.  Calls decided for each decision that is evaluated; NULL: for none. */
+/* As rkb_expression_evaluate.  Calls `decided`, if it is not NULL, for each decision that is evaluated. */
 enum rkb_fault rkb_expression_decide(const rkb_expression_t *expression, rkb_lookup_t lookup, void *argument,
                                      rkb_decided_t decided, void *decided_argument, rkb_value_t *value,
                                      char *message, size_t message_size);

@@ -1,5 +1,5 @@
-/* Arithmetic of expressions on two values, and why there is no result (expression_arithmetic.c).  expression_evaluate.c alone uses it.  Any number of
- * threads at a time. */
+/* Arithmetic of expressions on two values, with a message if there is no result (expression_arithmetic.c).  Only expression_evaluate.c uses it.  Any number
+ * of threads at a time. */
 #ifndef RKB_BASE_EXPRESSION_ARITHMETIC_H
 #define RKB_BASE_EXPRESSION_ARITHMETIC_H
 
@@ -24,7 +24,7 @@ static inline double as_real(const rkb_value_t *value) {
    return value->is_real ? value->real : (double)value->integer;
 }
 
-/* Sizes mostly have 32 bits, of which a quotient takes half the time. */
+/* Sizes mostly fit into 32 bits, and a 32-bit division takes half the time. */
 static inline int64_t quotient(int64_t a, int64_t b) {
    return ((uint64_t)a | (uint64_t)b) >> 32 ? a / b : (int64_t)((uint32_t)a / (uint32_t)b);
 }
@@ -42,13 +42,13 @@ enum rkb_fault rkb_expression_calculate_integer(const evaluation_t *evaluation, 
                                                 int64_t b, int64_t *result);
 enum rkb_fault rkb_expression_calculate(const evaluation_t *evaluation, const node_t *node,
                                         const rkb_value_t *a, const rkb_value_t *b, rkb_value_t *value);
-/* The smaller or the larger one. */
+/* min or max: the smaller or the larger value. */
 enum rkb_fault rkb_expression_choose(const evaluation_t *evaluation, const node_t *node, const rkb_value_t *a,
                                      const rkb_value_t *b, rkb_value_t *value);
 
 /* -1, 0 or 1; 2 when one of the two is NaN.  An integer beyond 2^53 may be rounded before it is compared with a real. */
 int rkb_expression_compare(const rkb_value_t *a, const rkb_value_t *b);
-/* Whether a comparison holds of two that compare so. */
+/* Whether a comparison holds between two values with this order (of rkb_expression_compare). */
 bool rkb_expression_holds(operation_t operation, int order);
 
 #endif

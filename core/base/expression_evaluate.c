@@ -8,10 +8,10 @@
 
 /* Results --------------------------------------------------------------------------------------------------------------- */
 
-/* A result, or why there is none.  It goes from node to node in registers: expressions are evaluated at very many shapes. */
+/* A result, or the fault in its place.  It is small enough for registers, because expressions are evaluated at very many shapes. */
 typedef struct result {
    uint64_t bits; /* of an integer or a real number */
-   uint64_t kind; /* WHOLE, REAL, or a fault and one more */
+   uint64_t kind; /* WHOLE, REAL, or 1 + a fault */
 } result_t;
 enum { WHOLE, REAL };
 _Static_assert(RKB_FAULT_NONE == 0, "a fault and one more is neither of these");
@@ -60,7 +60,7 @@ static enum rkb_fault evaluate_truth(const evaluation_t *evaluation, const node_
    return RKB_FAULT_NONE;
 }
 
-/* Which way an if() goes. */
+/* Finds the outcome of an if(). */
 static enum rkb_fault evaluate_choice(const evaluation_t *evaluation, const node_t *node, bool *truth) {
    const rkb_choices_t *from = evaluation->from;
    rkb_choices_t *to = evaluation->to;
@@ -93,10 +93,10 @@ static result_t evaluate_logic(const evaluation_t *evaluation, const node_t *nod
 
 /* Decisions ------------------------------------------------------------------------------------------------------------- */
 
-#define OPERATIONS 64u /* more than twice as many as there are: each may tell two decisions */
-#define OF_VALUE 32u   /* the second of them */
+#define OPERATIONS 64u /* more than twice the number of operators: each may have two decisions */
+#define OF_VALUE 32u   /* added for the second decision of an operator */
 
-/* The operator with its kind: second operands of two operators never begin at one place. */
+/* Names an operator by the place of its second operand: the second operands of two operators never begin at the same place. */
 static inline uint32_t place_of(const node_t *node, uint32_t kind) {
    return node->operands[1]->start * OPERATIONS + kind;
 }
@@ -112,7 +112,7 @@ static bool divides(operation_t operation) {
 static void tell_decision(const evaluation_t *evaluation, const node_t *node, const rkb_value_t *a,
                           const rkb_value_t *b) {
    const operation_t operation = node->operation;
-   if (operation < OPERATION_DIVIDE) /* most: sums and products compare nothing and divide nothing */
+   if (operation < OPERATION_DIVIDE) /* most operators are sums and products, which compare nothing and divide nothing */
       return;
    const bool compares = operation >= OPERATION_LESS && operation <= OPERATION_NOT_EQUAL;
    const bool chooses = operation == OPERATION_MIN || operation == OPERATION_MAX;
@@ -127,7 +127,7 @@ static void tell_decision(const evaluation_t *evaluation, const node_t *node, co
                                         .right = whole ? b->integer : 0,
                                         .distance = as_real(a) - as_real(b)});
    } else if (divides(operation) && whole && b->integer != 0 &&
-              b->integer != -1) { /* by -1 nothing is left */
+              b->integer != -1) { /* a division by -1 leaves no remainder */
       const int64_t rest = remainder_of(a->integer, b->integer);
       tell(evaluation, &(rkb_expression_decision_t){.at = place_of(node, operation),
                                                     .outcome = rest != 0,
@@ -157,7 +157,7 @@ static void tell_value(const evaluation_t *evaluation, const node_t *node, const
 
 /* Operators ------------------------------------------------------------------------------------------------------------- */
 
-/* What divides two integers.  A division by -1 has no remainder, so it is no decision. */
+/* Divides two integers.  Whether there is a remainder is a decision, except in a division by -1. */
 static result_t divide_integers(const evaluation_t *evaluation, const node_t *node, int64_t a, int64_t b) {
    const operation_t operation = node->operation;
    if (b == 0 || b == -1) {
@@ -203,7 +203,7 @@ static result_t multiply_integers(const evaluation_t *evaluation, const node_t *
    return of_integer(product);
 }
 
-/* Any two operands. */
+/* Calculates with operands of any kind. */
 static result_t join(const evaluation_t *evaluation, const node_t *node, result_t left, result_t right) {
    const rkb_value_t a = value_of(left), b = value_of(right);
    rkb_value_t value = {0};
@@ -221,7 +221,7 @@ static result_t join(const evaluation_t *evaluation, const node_t *node, result_
    return of_value(&value);
 }
 
-/* Sums, products and quotients of integers are most of what there is. */
+/* Most nodes are sums, products and quotients of integers, so these come first. */
 static result_t evaluate_binary(const evaluation_t *evaluation, const node_t *node) {
    const result_t a = evaluate(evaluation, node->operands[0]);
    if (failed(a))
@@ -299,7 +299,7 @@ static result_t evaluate(const evaluation_t *evaluation, const node_t *node) {
    }
 }
 
-/* *value is as it was where there is no result. */
+/* If there is no result, *value keeps its former value. */
 static enum rkb_fault evaluate_whole(const evaluation_t *evaluation, rkb_value_t *value) {
    const result_t result = evaluate(evaluation, evaluation->expression->root);
    if (failed(result))

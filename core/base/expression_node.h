@@ -1,5 +1,5 @@
-/* The tree of an expression.  expression_parser.c builds it, with expression_tokens.c; expression_evaluate.c,
- * expression_python.c and expression_write.c walk it; expression_arithmetic.h is for the first of them; expression.c owns it.  No other file includes this one. */
+/* The tree of an expression.  expression_parser.c builds it with expression_tokens.c.  expression_evaluate.c (with expression_arithmetic.c),
+ * expression_python.c and expression_write.c walk it.  expression.c owns it.  No other file includes this one. */
 #ifndef RKB_BASE_EXPRESSION_NODE_H
 #define RKB_BASE_EXPRESSION_NODE_H
 

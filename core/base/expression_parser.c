@@ -55,7 +55,7 @@ static bool is_reserved(const char *word) {
    return false;
 }
 
-/* digits, 0x digits, or a real with a point or an exponent. */
+/* Parses a number: digits, 0x and digits, or a real with a point or an exponent. */
 static node_t *parse_number(parser_t *parser, bool negated) {
    char number[LONGEST_NAME + 2] = "-";
    uint32_t start = parser->at, length = 0;
@@ -92,7 +92,7 @@ static node_t *parse_number(parser_t *parser, bool negated) {
    return rkb_expression_refuse(parser, start, "'%s' is not a number", number + 1);
 }
 
-/* The operands of a call, between its parentheses. */
+/* Parses the operands of a call, between its parentheses. */
 static bool parse_operands(parser_t *parser, const char *function, uint32_t start, uint32_t least,
                            uint32_t most, node_t *operands[], uint32_t *count) {
    *count = 0;
@@ -282,7 +282,7 @@ static const binary_t *take_binary(parser_t *parser, const binary_t *table) {
    return NULL;
 }
 
-/* Left to right: operand { operator operand }. */
+/* Parses operand { operator operand }, which is grouped from left to right. */
 static node_t *parse_chain(parser_t *parser, const binary_t *table, node_t *(*parse_operand)(parser_t *)) {
    rkb_expression_skip_space(parser);
    uint32_t start = parser->at;

@@ -14,7 +14,7 @@ static const char *infix(operation_t operation) {
 
 static void write_node(const node_t *node, rkb_text_t *out);
 
-/* begin, operand 0, middle, operand 1, end. */
+/* Writes begin, operand 0, middle, operand 1, end. */
 static void write_pair(const node_t *node, const char *begin, const char *middle, const char *end, rkb_text_t *out) {
    rkb_text_add(out, begin);
    write_node(node->operands[0], out);

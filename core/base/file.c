@@ -60,7 +60,7 @@ static int read_whole(int file, const char *path, size_t limit, size_t expected,
 int rkb_file_read(const char *path, size_t limit, char **data, size_t *length, rkb_error_t *err) {
    struct stat about;
    int status;
-   /* Non-blocking, so that opening a pipe by mistake does not wait for its writer. */
+   /* Non-blocking: if the path is a pipe by mistake, opening it does not wait for a writer. */
    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
    if (file < 0)
       return fail_errno(err, "open", path);
@@ -77,8 +77,8 @@ int rkb_file_read(const char *path, size_t limit, char **data, size_t *length, r
    return status;
 }
 
-/* A new file beside path.  Not mkostemp: that makes it private to its owner, and the umask cannot be read
- * without changing it for every thread. */
+/* Creates a new file in path's folder.  mkostemp would make the file private to its owner, and rkb could not undo this: it would have to read the umask,
+ * which is possible only by changing it for every thread. */
 static int create_beside(const char *path, mode_t mode, char *temporary, size_t size) {
    for (unsigned attempt = 0; attempt < 1000; attempt++) {
       int written = snprintf(temporary, size, "%s.%d-%d-%u", path, (int)getpid(), (int)gettid(), attempt);

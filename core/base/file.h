@@ -11,7 +11,7 @@ int rkb_file_read(const char *path, size_t limit, char **data, size_t *length, r
 /* Writes a new file beside path and renames it onto path.  If path is a link, a device or a pipe, writes into it directly.
  * Parent directories must exist.  There is no fsync: after a power cut the file may be empty. */
 int rkb_file_write(const char *path, const void *data, size_t length, rkb_error_t *err);
-/* The same for a file that this user alone may read, and always a plain one: what lies at path is replaced, not written into. */
+/* The same for a file that only this user may read.  A link, device or pipe at path is replaced by a plain file, not written into. */
 int rkb_file_write_own(const char *path, const void *data, size_t length, rkb_error_t *err);
 int rkb_make_directories(const char *path, rkb_error_t *err); /* like mkdir -p, mode 0777 & ~umask */
 bool rkb_path_exists(const char *path);

@@ -1,4 +1,4 @@
-/* SHA-256 through libcrypto, and XXH3 for tables.  Owns a hasher's state; any thread, one at a time a hasher. */
+/* SHA-256 by libcrypto, and XXH3 for tables.  A hasher owns its state.  Any thread; one at a time for a hasher. */
 #include "base/hash.h"
 
 #include <limits.h>
@@ -11,7 +11,7 @@
 #include <xxhash.h>
 #include "base/memory.h"
 
-/* Many parts are single words; libcrypto is called for a few hundred bytes at a time. */
+/* Many parts are single words.  They are gathered, because a call of libcrypto for each would take longer. */
 enum { GATHERED_BYTES = 512 };
 
 struct rkb_hasher {
@@ -20,7 +20,7 @@ struct rkb_hasher {
    unsigned char bytes[GATHERED_BYTES];
 };
 
-/* A text without an identity must not get another one's: there is nothing to go on with. */
+/* Ends the process if libcrypto failed: a text would otherwise get a wrong identity, perhaps that of another text. */
 static void insist(bool done) {
    if (done)
       return;

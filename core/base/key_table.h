@@ -7,7 +7,7 @@
 
 typedef struct rkb_key {
    const char *name;
-   uint32_t of;                /* which mappings have this key, as bits of the table's own enum */
+   uint32_t of;                /* which mappings may have this key: bits of an enum of the table */
    const char *fallback;       /* the default, as text; NULL: there is no default */
    const char *const *choices; /* the words that are allowed, NULL-terminated; NULL: not a choice of words */
    bool required;

@@ -41,7 +41,7 @@ static const char *level_name(int level) {
    return level < RKB_LOG_TRACE ? names[0] : level > RKB_LOG_ERROR ? names[4] : names[level];
 }
 
-/* A file of the folder that it is named in, alone: never another one by a link, nor a pipe.  -1 with errno. */
+/* Opens a regular file that lies in the folder of its path: refuses links, which may lead to another file, and pipes.  -1: failed, errno says why. */
 static int open_file(const char *path) {
    struct stat about;
    const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
@@ -193,7 +193,7 @@ void rkb_log_write(rkb_log_t *log, int level, const char *who, const char *file,
    rkb_text_t out;
    rkb_text_init(&out, LONGEST_LINE);
    pthread_mutex_lock(&log->lock);
-   clock_gettime(CLOCK_REALTIME, &entry.time); /* under the lock, so that times in the file never go back */
+   clock_gettime(CLOCK_REALTIME, &entry.time); /* under the lock, so that times in the file never decrease */
    if (to_file) {
       append_json(&out, &entry);
       put(log->file, &out);

@@ -1,5 +1,5 @@
-/* Memory that is there or ends the process, and memory that may be refused (memory.h).  libc alone: rkb-worker is built
- * from this file too.  Any thread. */
+/* Two kinds of memory (memory.h): memory without which the process ends, and memory that may be refused.  Uses only libc, because rkb-worker is built from
+ * this file too.  Any thread. */
 #include "base/memory.h"
 
 #include <errno.h>
@@ -29,8 +29,8 @@ int rkb_fail_memory(rkb_error_t *err, size_t bytes) {
    return rkb_fail(err, RKB_ERR_NOMEM, "%s", message);
 }
 
-/* No exit handlers and no streams: other threads still run, and any of them may hold a lock that a handler waits for.  Text in a stream's
- * buffer is lost; a commit of the archive is not. */
+/* Runs no exit handlers and flushes no streams: other threads still run, and one of them may hold a lock that a handler would wait for.  So text in a
+ * stream's buffer is lost.  Commits of the archive are not lost. */
 _Noreturn void rkb_end_without_memory(size_t bytes) {
    char message[LONGEST_MESSAGE];
    size_t room = sizeof message;
@@ -40,7 +40,7 @@ _Noreturn void rkb_end_without_memory(size_t bytes) {
    used += snprintf(message + used, room - (size_t)used,
                     "; every finished result of a run is stored: continue it with rkb-run --resume DIR\n");
    ssize_t written = write(STDERR_FILENO, message, (size_t)used);
-   (void)written; /* nobody is left to tell */
+   (void)written; /* nobody is left to tell of an error */
    _exit(RKB_EXIT_OUT_OF_MEMORY);
 }
 

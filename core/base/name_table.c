@@ -1,4 +1,4 @@
-/* A hash table with open addresses, of which at least half are free. */
+/* A hash table with open addressing.  At least half of its slots are free. */
 #include "base/name_table.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ void rkb_name_table_make(rkb_name_table_t *table, rkb_arena_t *arena, uint32_t m
                                .last_slot = slots - 1};
 }
 
-/* The slot that has a name, or the free one where it belongs. */
+/* Returns the slot that has a name, or the free slot where the name would go. */
 static uint32_t *slot_of(const rkb_name_table_t *table, const char *name) {
    uint32_t slot = (uint32_t)rkb_hash64(name, strlen(name), 0) & table->last_slot;
    while (table->slots[slot] && strcmp(table->names[table->slots[slot] - 1], name) != 0)

@@ -27,7 +27,7 @@ int rkb_cache_path(const char *name, char **path, rkb_error_t *err) {
    return *path ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
 }
 
-/* Its parents as rkb_make_directories makes them; the folder itself for its owner alone. */
+/* Makes the parents with the modes of rkb_make_directories, and the folder itself for its owner alone. */
 static int make_folder(const char *path, rkb_error_t *err) {
    char *parent = rkb_path_directory(path);
    int status = parent ? rkb_make_directories(parent, err) : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
@@ -96,8 +96,8 @@ static bool read_key(const char *path, unsigned char key[RKB_HASH_BYTES]) {
    return whole;
 }
 
-/* Written under another name and linked into place, so that of two processes that draw at once both use the first one's.  False when
- * the file that is there now has to be read. */
+/* Draws a key, writes it under another name and links that file into place.  If two processes draw at the same time, both use the key that was linked first.
+ * False: a key file exists now and must be read. */
 static bool draw_key(const char *path, unsigned char key[RKB_HASH_BYTES], bool *drawn) {
    char fresh[4200];
    *drawn = getrandom(key, RKB_HASH_BYTES, 0) == RKB_HASH_BYTES;
@@ -117,7 +117,7 @@ int rkb_private_key(const char *folder, unsigned char key[RKB_HASH_BYTES], rkb_e
    struct stat about;
    bool drawn = false;
    snprintf(path, sizeof path, "%s/key", folder);
-   /* Where nothing can be written the key is good for this process: nothing that it seals is kept either. */
+   /* If nothing can be written here, the drawn key serves for this process alone.  No file that it seals can be written either. */
    if (read_key(path, key) ||
        (lstat(path, &about) != 0 && errno == ENOENT && ((draw_key(path, key, &drawn) && drawn) || read_key(path, key))))
       return RKB_OK;

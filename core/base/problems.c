@@ -31,7 +31,7 @@ static void make_printable(char *text) {
    }
 }
 
-/* Past the cap a problem is still counted. */
+/* Adds a problem.  Past RKB_PROBLEMS_KEPT problems it is only counted. */
 static void add(rkb_problems_t *problems, rkb_place_t place, bool warning, const char *fmt, va_list ap) {
    if (warning)
       problems->warnings++;
@@ -83,7 +83,7 @@ void rkb_problems_place(rkb_problems_t *problems, uint32_t from, rkb_place_t pla
    }
 }
 
-/* The index of the first problem that names file; it ranks the files. */
+/* Returns the index of the first problem that names a file.  Files are sorted by it. */
 static uint32_t first_mention(const rkb_problems_t *problems, const char *file) {
    uint32_t i = 0;
    while (i < problems->count && strcmp(problems->list[i].file, file) != 0)
@@ -99,7 +99,7 @@ static bool comes_before(const rkb_problem_t *a, uint32_t file_a, const rkb_prob
    return a->column < b->column;
 }
 
-/* Insertion sort: stable, and the list is short and nearly in order. */
+/* Insertion sort: it is stable, and the list is short and nearly sorted. */
 static void sort(rkb_problems_t *problems) {
    uint32_t rank[MOST_KEPT];
    for (uint32_t i = 0; i < problems->count; i++)

@@ -33,8 +33,8 @@ void rkb_problems_init(rkb_problems_t *problems);
 void rkb_problems_free(rkb_problems_t *problems);
 void rkb_problem(rkb_problems_t *problems, rkb_place_t place, const char *fmt, ...) RKB_PRINTF(3, 4);
 void rkb_problem_warning(rkb_problems_t *problems, rkb_place_t place, const char *fmt, ...) RKB_PRINTF(3, 4);
-/* Gives this place to every problem from index `from` on that names no file.  Use it when a lower layer reports a problem of a
- * value and only you know where the value stands. */
+/* Gives this place to every problem from index `from` on that names no file.  For callers who know the place of a value in whose text a lower layer found
+ * problems. */
 void rkb_problems_place(rkb_problems_t *problems, uint32_t from, rkb_place_t place);
 /* Writes one problem a line, sorted by file (in order of first mention), line and column; then "and N more" if some were dropped. */
 void rkb_problems_write(rkb_problems_t *problems, rkb_text_t *out);

@@ -108,7 +108,7 @@ static inline __attribute__((always_inline)) void fill(const rkb_random_t *strea
 }
 
 #if defined(__x86_64__)
-/* Four blocks at a time, each 32-bit value in a 64-bit lane; the same arithmetic again. */
+/* Computes four blocks at a time, each 32-bit value in a 64-bit lane, with the same arithmetic. */
 __attribute__((target("avx2"))) static void draw_four_avx2(const rkb_random_t *stream, uint64_t block,
                                                            uint64_t out[8]) {
    const __m256i low = _mm256_set1_epi64x(0xffffffff);
@@ -238,7 +238,7 @@ static const double tail_under[8] = {1.0,
                                      1.05075007164441684324e-9};
 #define TAIL 5.0
 
-/* Of p and q = p - 1/2 in a tail. */
+/* The argument of the tails' polynomials, from p and q = p - 1/2. */
 static inline __attribute__((always_inline)) double tail_root(double p, double q) {
    return sqrt(-portable_log(q < 0 ? p : 1 - p));
 }
@@ -281,8 +281,8 @@ static inline __attribute__((always_inline)) double place_of(uint64_t draw) {
    return above - 1 + 0x1p-53;
 }
 
-/* LANES quantiles, computed as if all draws lay in the centre, or all in the tails.  The operations are those of the scalar code, so
- * the bits are equal. */
+/* Each computes LANES quantiles as if all draws lay in the centre, or all in the tails.  The operations are those of the scalar code, so the bits are equal.
+ * */
 static inline __attribute__((always_inline)) void centre_lanes(const uint64_t draws[LANES], double q[LANES],
                                                                double out[LANES]) {
    for (unsigned i = 0; i < LANES; i++)
@@ -301,7 +301,7 @@ static inline __attribute__((always_inline)) void tail_lanes(const double p[LANE
    }
 }
 
-/* The batch: draws in the tails (15 of 100) are collected and computed side by side too. */
+/* Draws are handled in batches.  In each batch the draws in the tails (15 of 100) are collected and then computed side by side too. */
 #define BATCH 256u
 
 static inline __attribute__((always_inline)) void normals_batch(unsigned count, const uint64_t *draws,
@@ -321,7 +321,7 @@ static inline __attribute__((always_inline)) void normals_batch(unsigned count, 
       out[done] = rkb_random_normal_of(draws[done]);
    unsigned tail = 0;
    for (unsigned i = found; i % LANES != 0; i++)
-      p[i] = 0.01; /* any in a tail, so that the last ones are computed side by side too */
+      p[i] = 0.01; /* padding: any value in a tail fills the last group of LANES */
    for (; tail < found; tail += LANES) {
       tail_lanes(p + tail, r, value);
       for (unsigned i = 0; i < LANES && tail + i < found; i++)
@@ -336,7 +336,7 @@ static inline __attribute__((always_inline)) void normals(uint64_t count, const 
 }
 
 #if defined(__x86_64__)
-/* Without fused multiply-add, so that wider registers give the same numbers. */
+/* Uses no fused multiply-add, so that wider registers give the same numbers. */
 __attribute__((target("avx2"))) static void normals_avx2(uint64_t count, const uint64_t *draws, double *out) {
    normals(count, draws, out);
 }

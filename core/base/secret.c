@@ -43,7 +43,8 @@ static uint32_t word_of(const unsigned char *bytes) {
    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-/* Half of the HMAC becomes Philox's key and the upper half of its counter.  The text is framed: neither part can be taken for the other. */
+/* Half of the HMAC becomes Philox's key and the upper half of its counter.  Each part of the hashed text is framed by its length, so that no other pair of
+ * parts gives the same text. */
 rkb_random_t rkb_secret_stream(const rkb_secret_t *secret, const char *who, const char *purpose,
                                uint32_t number) {
    char text[512];

@@ -1,6 +1,5 @@
-/* The secret of a run: 32 bytes that decide what the checks sample, so that nobody can write a kernel for the sample.  From it, by
- * HMAC-SHA-256, come streams of random numbers, one a candidate and purpose; a stream says nothing about the secret or another stream.
- * docs/decisions/secret.md.  Values; any thread. */
+/* The secret of a run: 32 bytes that decide what the checks sample, so that nobody can write a kernel for the sample.  HMAC-SHA-256 makes a stream of random
+ * numbers from it for each candidate and purpose.  A stream says nothing about the secret or another stream. docs/decisions/secret.md.  Values; any thread. */
 #ifndef RKB_BASE_SECRET_H
 #define RKB_BASE_SECRET_H
 
@@ -12,14 +11,14 @@ typedef struct rkb_secret {
    unsigned char bytes[RKB_HASH_BYTES];
 } rkb_secret_t;
 
-/* For tests and benches, which must repeat; everybody knows it. */
+/* A secret that everybody knows, for tests and benches, which must be repeatable. */
 extern const rkb_secret_t rkb_secret_published;
 
-/* Draws one from the kernel's generator.  RKB_ERR_UNAVAILABLE when that gives none. */
+/* Draws a secret from the operating system's generator.  RKB_ERR_UNAVAILABLE: it gave none. */
 int rkb_secret_draw(rkb_secret_t *secret, rkb_error_t *err);
 /* Reads 64 hex digits, of either case.  RKB_ERR_INVALID for anything else; the message does not repeat it. */
 int rkb_secret_read(const char *text, rkb_secret_t *secret, rkb_error_t *err);
-/* Writes them in lower case. */
+/* Writes the 64 digits in lower case. */
 void rkb_secret_write(const rkb_secret_t *secret, char out[RKB_HASH_TEXT]);
 
 /* The stream of (who, purpose): who is a candidate's hash, or "" for what all candidates of a run share. */

@@ -10,7 +10,7 @@
 #include "base/nearest_name.h"
 #include "base/text.h"
 
-#define MAX_NAMES 4096 /* entries of one directory that are looked at */
+#define MAX_NAMES 4096 /* most entries of one directory that are read */
 #define MAX_LIST 4096  /* bytes of a list */
 
 static size_t stem_length(const char *name) {

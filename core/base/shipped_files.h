@@ -10,7 +10,7 @@
 char *rkb_shipped_nearest(const char *folder, const char *given);
 /* "; did you mean 'stock'?" or "".  malloc'd, never NULL. */
 char *rkb_shipped_hint(const char *folder, const char *given);
-/* All shipped names: "a100, b200 and h100".  malloc'd; NULL when there are none. */
+/* Lists all shipped names of a folder: "a100, b200 and h100".  malloc'd; NULL when there are none. */
 char *rkb_shipped_list(const char *folder);
 
 #endif

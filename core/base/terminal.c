@@ -1,5 +1,4 @@
-/* The guard of terminals (terminal.h): streams of the C library over a filter.  Owns a filter a stream, which lives as long as the
- * process. */
+/* The guard of terminals (terminal.h): stdout and stderr write through a filter.  Owns one filter for each stream, as long as the process lives. */
 #include "base/terminal.h"
 
 #include <errno.h>
@@ -14,7 +13,7 @@ enum { LONGEST_CHARACTER = 4, ROOM = 4096, LONGEST_PIECE = 8 };
 
 typedef struct filter {
    int file;
-   char held[LONGEST_CHARACTER]; /* the begun character that a write ended with */
+   char held[LONGEST_CHARACTER]; /* the first bytes of a character that a write cut */
    size_t held_bytes;
 } filter_t;
 
@@ -33,17 +32,17 @@ static bool put(int file, const char *data, size_t length) {
 
 static bool is_control(const char *text, size_t bytes) {
    const unsigned char first = (unsigned char)text[0];
-   if (bytes == 2) /* C1, of which 0x9b begins orders as ESC [ does */
+   if (bytes == 2) /* C1 control characters; 0x9b begins control sequences as ESC [ does */
       return first == 0xc2 && (unsigned char)text[1] < 0xa0;
    return bytes == 1 && ((first < 0x20 && first != '\n' && first != '\t') || first == 0x7f);
 }
 
-/* How many bytes the character that begins with this one may have, so that one that is cut is waited for. */
+/* Returns how many bytes a character with this first byte may have.  If a write ends before the last of them, the filter waits for the rest. */
 static size_t announced(unsigned char first) {
    return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 1;
 }
 
-/* One character, or one byte that is none, as it may be shown; returns the bytes taken, 0 for a character that is cut. */
+/* Writes one character, or one byte that is no character, as it may be shown.  Returns the bytes taken; 0: the character is cut. */
 static size_t show(const char *text, size_t length, char out[LONGEST_PIECE], size_t *shown) {
    const size_t bytes = rkb_utf8_character(text, length);
    if (bytes == 0 && length < announced((unsigned char)text[0]))
@@ -59,7 +58,7 @@ static size_t show(const char *text, size_t length, char out[LONGEST_PIECE], siz
    return bytes ? bytes : 1;
 }
 
-/* Of the held bytes and what follows them, one character at a time. */
+/* Filters the held bytes and the bytes that follow them, one character at a time. */
 static ssize_t filtered_write(void *cookie, const char *data, size_t size) {
    filter_t *filter = cookie;
    char room[ROOM];

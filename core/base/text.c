@@ -25,7 +25,7 @@ void rkb_text_clear(rkb_text_t *text) {
       text->data[0] = '\0';
 }
 
-/* Makes room for bytes more and the NUL; the caller has made sure that they are within the limit. */
+/* Makes room for `bytes` more and the NUL.  The caller has checked that they are within the limit. */
 static void reserve(rkb_text_t *text, size_t bytes) {
    size_t wanted = text->length + bytes + 1;
    if (wanted <= text->room)

@@ -1,5 +1,5 @@
-/* A growing text with a ceiling.  Once the ceiling is hit it stays "cut": later appends are dropped and
- * cut says so, so that a writer checks once at the end.  One thread at a time. */
+/* A growing text with a limit.  When an append would exceed the limit, the text is cut: `cut` becomes true and later appends are dropped.  So a writer checks
+ * once, at the end.  One thread at a time. */
 #ifndef RKB_BASE_TEXT_H
 #define RKB_BASE_TEXT_H
 

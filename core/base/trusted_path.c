@@ -14,8 +14,8 @@ bool rkb_owner_trusted(uid_t owner) {
           (stat("/proc/self/exe", &program) == 0 && owner == program.st_uid);
 }
 
-/* Root trusts no group but its own: what a group may write, any of its members may have written.  For others the group is as a rule
- * their own. */
+/* Whether others may write to a file.  For root a group counts as others, except root's own group, since any member may have written.  Other users mostly
+ * have a group of their own. */
 static bool others_write(const struct stat *about) {
    return (about->st_mode & S_IWOTH) || ((about->st_mode & S_IWGRP) && geteuid() == 0 && about->st_gid != 0);
 }
@@ -49,7 +49,7 @@ bool rkb_path_trusted(const char *path, char *why, size_t size) {
          return false;
       if (!whole[0] || strcmp(whole, "/") == 0)
          return true;
-      *strrchr(whole, '/') = '\0'; /* realpath's paths begin with one */
+      *strrchr(whole, '/') = '\0'; /* a path of realpath begins with '/' */
    }
 }
 

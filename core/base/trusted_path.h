@@ -6,14 +6,14 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* Owners that are trusted: root, this process's user, and whoever owns the running program, who could have changed that instead. */
+/* Whether an owner is trusted: root, this process's user, and the owner of the running program, who could have changed the program itself. */
 bool rkb_owner_trusted(uid_t owner);
 
 /* Whether the file at path, and every folder from it to the root (links followed), has a trusted owner and is not writable by
  * others.  A folder with the sticky bit may be writable, because nobody can replace another user's files in it.  why gets the reason. */
 bool rkb_path_trusted(const char *path, char *why, size_t size);
 
-/* Whether an open file is a regular one of this process's user that nobody else may write to. */
+/* Whether an open file is a regular file of this process's user that nobody else may write to. */
 bool rkb_file_is_own(int file, struct stat *about);
 
 #endif

@@ -103,7 +103,7 @@ bool rkb_parse_int(const char *text, int64_t *value) {
       base = 16;
       text += 2;
    } else if (text[0] == '0' && text[1] != '\0') {
-      return false; /* some readers take 010 for eight, others for ten */
+      return false; /* 010 is refused: some programs read it as eight, others as ten */
    }
    if (*text == '\0')
       return false;
@@ -158,7 +158,7 @@ bool rkb_parse_real(const char *text, double *value) {
    return true;
 }
 
-/* Three significant digits. */
+/* Writes three significant digits. */
 static void format_scaled(double value, const char *unit, char *out, size_t size) {
    int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
    snprintf(out, size, "%.*f %s", decimals, value, unit);

@@ -1,4 +1,4 @@
-/* UTF-8 well-formedness after table 3-7 of the Unicode standard (the same set as RFC 3629, section 4). */
+/* Which bytes are well-formed UTF-8, by table 3-7 of the Unicode standard (the same set as in RFC 3629, section 4). */
 #include "base/utf8.h"
 
 #include <stdbool.h>
@@ -9,7 +9,7 @@ static bool within(unsigned char byte, unsigned char low, unsigned char high) {
 
 size_t rkb_utf8_character(const char *text, size_t length) {
    const unsigned char *c = (const unsigned char *)text;
-   /* Only the second byte's range depends on the first. */
+   /* Only the range of the second byte depends on the first byte. */
    unsigned char low = 0x80, high = 0xbf;
    size_t bytes;
    if (c[0] < 0x80)

@@ -42,7 +42,7 @@ static int shown_length(const rkb_yaml_t *scalar) {
    return scalar->length < 60 ? (int)scalar->length : 60;
 }
 
-/* NULL ends the parse; the reason is reported. */
+/* Makes a node.  NULL ends the parse; the reason is reported. */
 static rkb_yaml_t *node_new(builder_t *builder, uint32_t kind, const yaml_mark_t *mark) {
    if (builder->made == RKB_YAML_MAX_VALUES) {
       rkb_problem(builder->problems, place_of(builder, mark),
@@ -146,7 +146,7 @@ static void close_frame(builder_t *builder) {
       memcpy(node->items, children, count * sizeof *children);
       node->count = (uint32_t)count;
    } else {
-      node->count = (uint32_t)(count / 2); /* a parse that broke off may leave a key without a value */
+      node->count = (uint32_t)(count / 2); /* if the parse ended early, the last key may have no value */
       node->keys = rkb_arena_array(builder->arena, node->count, sizeof *children);
       node->items = rkb_arena_array(builder->arena, node->count, sizeof *children);
       for (uint32_t i = 0; i < node->count; i++) {
@@ -167,7 +167,7 @@ static void refuse_properties(builder_t *builder, const yaml_mark_t *mark, const
                   "anchors (&%.60s) are not accepted; write the value where it is used",
                   (const char *)anchor);
    if (tag) {
-      /* libyaml has already expanded "!!". */
+      /* The beginning of standard tags: libyaml has already expanded "!!". */
       static const char standard[] = "tag:yaml.org,2002:";
       const char *text = (const char *)tag;
       bool is_standard = strncmp(text, standard, sizeof standard - 1) == 0;
@@ -271,7 +271,7 @@ static void report_syntax(builder_t *builder, const yaml_parser_t *parser) {
    const yaml_mark_t *mark = &parser->problem_mark;
    if (parser->error == YAML_MEMORY_ERROR)
       rkb_end_without_memory(0);
-   if (parser->error == YAML_READER_ERROR) /* cannot be: the bytes were checked; it has no mark */
+   if (parser->error == YAML_READER_ERROR) /* does not happen, because the bytes were checked; this error has no mark */
       mark = &parser->mark;
    rkb_place_t place = place_of(builder, mark);
    const char *hint = syntax_hint(builder, problem, place);
@@ -294,7 +294,7 @@ static void take_events(builder_t *builder, yaml_parser_t *parser) {
       more = take_event(builder, &event);
       yaml_event_delete(&event);
    }
-   /* After a fault, what the open maps hold so far is still checked. */
+   /* After a fault, the parts of open maps that were read are still checked. */
    while (builder->depth)
       close_frame(builder);
 }

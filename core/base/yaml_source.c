@@ -38,7 +38,7 @@ void rkb_yaml_source_close(rkb_yaml_source_t *source) {
    source->offsets = NULL;
 }
 
-/* The only characters beyond printable ASCII that libyaml accepts (its reader.c follows YAML 1.1, production c-printable). */
+/* Whether libyaml accepts a character beyond printable ASCII (its reader.c follows YAML 1.1, production c-printable). */
 static bool printable(const unsigned char *c, size_t bytes) {
    if (bytes == 1)
       return (c[0] >= 0x20 && c[0] < 0x7f) || c[0] == '\t' || c[0] == '\n' || c[0] == '\r';

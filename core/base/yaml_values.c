@@ -31,7 +31,7 @@ static rkb_place_t place_of(const rkb_yaml_t *node) {
    return node ? node->place : (rkb_place_t){0};
 }
 
-/* "but this is ..." */
+/* Describes the value for a message that ends "but this is ...". */
 static const char *describe(const rkb_yaml_t *node) {
    if (rkb_yaml_is_null(node))
       return "there is nothing";
@@ -106,7 +106,7 @@ void rkb_yaml_only(const rkb_yaml_t *map, const char *what, const char *const *k
       const rkb_yaml_t *key = map->keys[i];
       if (is_known(key->text, known))
          continue;
-      /* Search for a near name only while the problem will be shown. */
+      /* Searches for a near name only if the problem will be shown. */
       const char *near = problems->count < RKB_PROBLEMS_KEPT ? rkb_nearest(key->text, known) : NULL;
       if (near)
          rkb_problem(problems, key->place, "%s has no key '%.*s'; did you mean '%s'?", what, SHOWN, key->text,

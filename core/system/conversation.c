@@ -28,7 +28,7 @@ static char **copy_list(const char *const *list, char *(*copy)(const char *)) {
    size_t count = 0, kept = 0;
    while (list && list[count])
       count++;
-   char **own = rkb_allocate(count + 2, sizeof *own); /* room for one more, and the NULL */
+   char **own = rkb_allocate(count + 2, sizeof *own); /* room for one more variable, and the NULL */
    for (size_t i = 0; i < count; i++) {
       own[kept] = copy(list[i]);
       kept += own[kept] != NULL;

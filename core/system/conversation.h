@@ -1,5 +1,5 @@
-/* Child processes that answer lines with lines: <rkb/ext/conversation.h> without jobs.  Owns the processes, busy and free.  Any
- * thread may ask; each question has a process of its own while it is open. */
+/* Child processes that read a line and answer with a line: <rkb/ext/conversation.h> without jobs.  Owns the processes, busy and free.  Any thread may ask;
+ * each question has a process of its own while it is open. */
 #ifndef RKB_SYSTEM_CONVERSATION_H
 #define RKB_SYSTEM_CONVERSATION_H
 

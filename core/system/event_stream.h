@@ -10,7 +10,7 @@ typedef struct rkb_event_stream {
    rkb_text_t line; /* the current, incomplete line */
    rkb_text_t data, type, id;
    bool after_return; /* the last byte was '\r': skip a '\n' that follows */
-   bool started;      /* a line was seen, so a byte order mark is no longer expected */
+   bool started;      /* a line was read, so a byte order mark can no longer follow */
    void (*event)(void *arg, const rkb_http_event_t *event);
    void *arg;
 } rkb_event_stream_t;

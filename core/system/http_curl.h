@@ -50,7 +50,7 @@ struct rkb_http_transfer {
 
    bool begun; /* the first byte of the reply's body has arrived, and `streamed` is decided */
    bool streamed;
-   bool draining; /* cancelled from an event: drop all further events */
+   bool draining; /* it was cancelled inside an event: further events are dropped */
    uint64_t received;
    rkb_text_t reply_headers, reply_body;
    rkb_event_stream_t stream;
@@ -75,19 +75,19 @@ void rkb_http_abandon(rkb_http_transfer_t *transfer);
 
 /* http_lists.c ------------------------------------------------------------------------------------- */
 
-/* A new transfer waits, and starts in a later turn of the loop. */
+/* Adds a new transfer to the waiting ones.  It starts in a later turn of the loop. */
 void rkb_http_add_waiting(rkb_http_t *http, rkb_http_transfer_t *transfer);
-/* Makes the first waiting transfer a connecting one. */
+/* Takes the first waiting transfer; it counts as connecting from now on. */
 rkb_http_transfer_t *rkb_http_take_waiting(rkb_http_t *http);
 /* Starts waiting transfers in the next turn of the loop, because the caller may be a callback of curl. */
 void rkb_http_start_soon(rkb_http_t *http);
-/* Takes a transfer that waits or runs out of the client's lists and counts. */
+/* Removes a transfer, waiting or running, from the client's lists and counts. */
 void rkb_http_forget(rkb_http_transfer_t *transfer);
 /* A connection was made, so the client may open another. */
 void rkb_http_connected(rkb_http_t *http);
 /* Counts one more open handle. */
 void rkb_http_handle_added(rkb_http_t *http);
-/* The last one of a client that is being freed frees its memory. */
+/* Counts one open handle less.  If the client is being freed, the last handle frees its memory. */
 void rkb_http_handle_closed(rkb_http_t *http);
 
 #endif

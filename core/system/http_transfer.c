@@ -140,7 +140,7 @@ static int on_connected(void *argument, char *remote, char *local, int remote_po
    return CURL_PREREQFUNC_OK;
 }
 
-/* Returns 0 as the number of bytes taken, which makes curl fail the transfer. */
+/* Sets the outcome, and returns 0 as the number of bytes taken, by which curl fails the transfer. */
 static size_t refuse(rkb_http_transfer_t *transfer, enum rkb_http_outcome outcome) {
    transfer->outcome = outcome;
    return 0;
@@ -252,7 +252,7 @@ static uint64_t next_limit(const rkb_http_transfer_t *transfer, enum rkb_http_ou
    return total;
 }
 
-/* Bytes only record their time of arrival.  When the timer fires, it looks at that time and waits again if time is left. */
+/* Arriving bytes only record their time; the timer is not moved.  When it fires, this function reads that time and waits again if time is left. */
 static void on_limit(uv_timer_t *timer) {
    rkb_http_transfer_t *transfer = timer->data;
    enum rkb_http_outcome outcome = RKB_HTTP_CANCELLED;
@@ -274,7 +274,7 @@ void rkb_http_transfer_watch(rkb_http_transfer_t *transfer) {
    uv_timer_start(&transfer->timer, on_limit, next > now ? (next - now) / 1000000 + 1 : 0, 0);
 }
 
-/* Ends the transfer from the timer, not at once, because the caller may be an event inside curl. */
+/* The timer ends the transfer a little later, because the caller may be inside a callback of curl. */
 void rkb_http_cancel(rkb_http_transfer_t *transfer) {
    transfer->draining = true;
    uv_timer_start(&transfer->timer, on_limit, 0, 0);
@@ -356,7 +356,7 @@ void rkb_http_transfer_end(rkb_http_transfer_t *transfer, CURLcode result) {
    char message[CURL_ERROR_SIZE + 512] = "";
    uint64_t now = rkb_now_ns();
    long status = 0;
-   /* When rkb ended the transfer, curl reports another error; use ours. */
+   /* If rkb ended the transfer, curl reports some error of its own; rkb's outcome counts. */
    enum rkb_http_outcome outcome = outcome_of(transfer, result);
    if (result != CURLE_OK && transfer->outcome != RKB_HTTP_DONE)
       outcome = transfer->outcome;

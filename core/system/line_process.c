@@ -21,12 +21,12 @@ enum { POLL_MS = 50, ENDING_MS = 2000, CHUNK = 65536, LAST_WORDS = 2048, MOST_QU
 struct line_process {
    rkb_pipe_process_t peer;
    int errors;                /* the process's standard error, non-blocking; -1 once it is closed */
-   char words[LAST_WORDS];    /* the last bytes of standard error */
+   char words[LAST_WORDS];    /* the last bytes that the process wrote to standard error */
    size_t word_bytes;
    char *question;            /* with its newline */
    size_t question_bytes, sent;
    rkb_text_t answer;
-   size_t looked;             /* bytes of the answer already searched for a newline */
+   size_t looked;             /* bytes of the answer that were searched for a newline */
    const char *name;
    size_t line_limit;
 };
@@ -91,7 +91,7 @@ static void read_errors(line_process_t *talker) {
       }
       keep_words(talker, chunk, (size_t)bytes);
       if ((size_t)bytes < sizeof chunk)
-         return; /* a process that writes without end is read again after the next poll */
+         return; /* there may be more, but a process that writes without end must not hold this loop; the next poll reads on */
    }
 }
 
@@ -122,7 +122,7 @@ static enum moved read_some(line_process_t *talker) {
    return newline + 1 == talker->answer.data + talker->answer.length ? ANSWERED : TOO_MUCH;
 }
 
-/* Moves what the three pipes can take or give now, without waiting. */
+/* Writes and reads what the three pipes can take and give now, without waiting. */
 static enum moved move(line_process_t *talker) {
    struct pollfd fds[] = {{talker->peer.out, POLLIN, 0},
                           {talker->errors, POLLIN, 0},
@@ -157,8 +157,7 @@ static void quote_last_words(line_process_t *talker, char quoted[MOST_QUOTED + 3
 
 static int tell_end(line_process_t *talker, rkb_error_t *err) {
    char quoted[MOST_QUOTED + 3];
-   /* The process closed its output, so it is probably ending by itself.  Wait a moment for its exit status; after that it is
-    * killed. */
+   /* The process closed its output, so it is probably ending.  Waits a moment for its exit status, and then kills it. */
    const int watched = (int)syscall(SYS_pidfd_open, talker->peer.pid, 0);
    if (watched >= 0) {
       struct pollfd ended = {watched, POLLIN, 0};

@@ -1,5 +1,4 @@
-/* One process that answers lines with lines.  Owns the process, its pipes and the end of its standard error; one thread at a
- * time. */
+/* One process that reads a line and answers with a line.  Owns the process, its pipes and the last bytes of its standard error; one thread at a time. */
 #ifndef RKB_SYSTEM_LINE_PROCESS_H
 #define RKB_SYSTEM_LINE_PROCESS_H
 
@@ -21,9 +20,9 @@ typedef struct talker_wait {
    void *whom;
 } talker_wait_t;
 
-/* On failure *talker is NULL. */
+/* Starts the process.  On failure *talker is NULL. */
 int line_process_start(const talker_program_t *program, line_process_t **talker, rkb_error_t *err);
-/* After any other return value than RKB_OK the process cannot be used any more: call line_process_end. */
+/* Sends a line and waits for the answer.  If the return value is not RKB_OK, the process can no longer be used: call line_process_end. */
 int line_process_ask(line_process_t *talker, const char *line, const talker_wait_t *wait,
                      rkb_conversation_read_t read, void *argument, rkb_error_t *err);
 void line_process_end(line_process_t *talker); /* kills the process group; NULL is accepted */

@@ -1,10 +1,9 @@
 /* The event loop.  Owns the libuv loop, the queue that other threads fill, and the handle that wakes the loop.  The thread that
  * made the loop runs it.
  *
- * The queue is a pair of arrays.  Other threads append to one under the lock; the loop swaps it for the other and runs what it
- * holds.  A message costs an append, and a wake-up only when the queue was empty.  (uv_async_send merges wake-ups anyway; this
- * saves its system call.)  The wake-up is sent under the lock, and closing takes the same lock, so uv_async_send never meets a
- * closed handle. */
+ * The queue is a pair of arrays.  Other threads append messages to one array under the lock.  The loop exchanges the two arrays and runs the messages of the
+ * full one.  A message wakes the loop only if the queue was empty.  (uv_async_send merges wake-ups anyway; this saves its system call.)  The wake-up is sent
+ * under the lock, and closing takes the same lock, so uv_async_send never meets a closed handle. */
 #include "system/loop.h"
 
 #include <assert.h>
@@ -175,8 +174,8 @@ static rkb_timer_t *start_timer(rkb_loop_t *loop, uint64_t ns, bool repeats, voi
    timer->fn = fn;
    timer->arg = arg;
    timer->repeats = repeats;
-   uv_update_time(&loop->uv); /* or libuv counts from the start of this turn, and the timer fires early */
-   /* libuv takes a repeat of 0 as a one-shot timer. */
+   uv_update_time(&loop->uv); /* otherwise libuv counts from the start of this turn, and the timer fires too early */
+   /* For libuv a repeat of 0 ms means that the timer fires once. */
    uv_timer_start(&timer->uv, on_timer, ms, !repeats ? 0 : ms ? ms : 1);
    return timer;
 }

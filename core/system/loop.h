@@ -23,12 +23,12 @@ int rkb_loop_new(rkb_loop_t **loop, rkb_error_t *err);
  * rkb_loop_run.  NULL is accepted.  [loop] */
 void rkb_loop_free(rkb_loop_t *loop);
 
-/* Runs until rkb_loop_stop.  A nested call aborts the program.  [loop] */
+/* Runs the loop until rkb_loop_stop.  A nested call aborts the program.  [loop] */
 void rkb_loop_run(rkb_loop_t *loop);
 /* Makes rkb_loop_run return after the messages posted so far.  If the loop is not running, the next run returns.  [any] */
 void rkb_loop_stop(rkb_loop_t *loop);
 
-uv_loop_t *rkb_loop_uv(rkb_loop_t *loop);         /* for handles of the core's own [loop] */
+uv_loop_t *rkb_loop_uv(rkb_loop_t *loop);         /* for the core's own libuv handles [loop] */
 bool rkb_loop_is_current(const rkb_loop_t *loop); /* whether this thread is the loop's [any] */
 
 /* Runs fn(arg) on the loop thread, in order of posting, after the current callback returns.  RKB_ERR_LIMIT when too much

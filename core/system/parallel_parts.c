@@ -1,5 +1,5 @@
-/* Divides a piece of work among the threads of a pool.  The caller and the helpers that it submits to the pool share a counter of
- * parts taken.  At the end, the caller withdraws every helper that has not started, so it waits for no queued task. */
+/* Divides a piece of work among the threads of a pool.  The caller submits helpers to the pool.  The caller and the helpers take parts from one shared
+ * counter. At the end the caller withdraws each helper that has not started, so it waits for no queued task. */
 #include "system/parallel_parts.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ typedef struct share {
    void (*part)(void *argument, uint32_t n);
    void *argument;
    uint32_t next, count; /* parts */
-   uint32_t helpers;     /* submitted, not withdrawn, still to leave */
+   uint32_t helpers;     /* submitted helpers that were not withdrawn and have not ended */
 } share_t;
 
 static void take_parts(share_t *share) {
@@ -55,7 +55,7 @@ void rkb_workers_run_parts(rkb_workers_t *workers, uint32_t count, void (*part)(
          submitted++;
          continue;
       }
-      pthread_mutex_lock(&share.lock); /* the queue is full: go on with the helpers that there are */
+      pthread_mutex_lock(&share.lock); /* the queue is full: goes on with the helpers that were submitted */
       share.helpers--;
       pthread_mutex_unlock(&share.lock);
       break;

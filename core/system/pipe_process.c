@@ -60,7 +60,7 @@ int rkb_pipe_process_start_in(rkb_pipe_process_t *peer, const char *directory, c
                               const char *const *environment, int errors, rkb_error_t *err) {
    int to[2], from[2];
    *peer = (rkb_pipe_process_t){.in = -1, .out = -1};
-   /* A socket instead of a pipe: writing to a pipe without a reader raises SIGPIPE. */
+   /* Makes a socket instead of a pipe, because writing to a pipe without a reader raises SIGPIPE. */
    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, to) != 0)
       return failed(err, arguments[0], "socketpair", errno);
    if (pipe2(from, O_CLOEXEC) != 0) {

@@ -27,8 +27,8 @@ int rkb_pipe_process_kill(rkb_pipe_process_t *peer, struct rusage *used);
 
 enum rkb_transfer { RKB_TRANSFERRED, RKB_TRANSFER_ENDED, RKB_TRANSFER_LATE, RKB_TRANSFER_CANCELLED };
 
-/* Moves exactly `bytes`.  Waits at most until deadline_ns (CLOCK_MONOTONIC; 0: no deadline) and calls cancelled, if not NULL, at
- * least every 50 ms.  ENDED means that the child closed its end. */
+/* Each moves exactly `bytes`.  Waits at most until deadline_ns (CLOCK_MONOTONIC; 0: no deadline) and calls cancelled, if not NULL, at least every 50 ms.
+ * ENDED means that the child closed its end. */
 enum rkb_transfer rkb_pipe_process_send(rkb_pipe_process_t *peer, const void *data, size_t bytes,
                                         uint64_t deadline_ns, bool (*cancelled)(void *), void *argument);
 enum rkb_transfer rkb_pipe_process_receive(rkb_pipe_process_t *peer, void *data, size_t bytes,

@@ -1,4 +1,4 @@
-/* Runs a program from a thread that may block: polls for its end and its two pipes.  Owns nothing between calls. */
+/* Runs a program and blocks until it ends: polls for its end and for its two pipes.  Owns nothing between calls. */
 #include "system/process.h"
 
 #include <poll.h>

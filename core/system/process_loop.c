@@ -63,7 +63,7 @@ static bool pipes_open(const rkb_process_t *process) {
 
 static void on_timer(void *argument);
 
-/* Replaces what is waited for. */
+/* Sets the time of the current state's end. */
 static void wait_at_most(rkb_process_t *process, uint64_t ns) {
    rkb_timer_stop(process->timer);
    process->timer = rkb_timer_start(process->loop, ns, on_timer, process);
@@ -75,8 +75,8 @@ static void kill_group(rkb_process_t *process) {
    wait_at_most(process, RKB_CHILD_AFTER_KILL_NS);
 }
 
-/* The time of the current state is up: the deadline passed, a killed child does not end, or a process that left the group keeps a
- * pipe open after the child's end. */
+/* Called when the time of the current state is over: the deadline passed; a killed child does not end; or after the child's end, a process that left the
+ * group keeps a pipe open. */
 static void on_timer(void *argument) {
    rkb_process_t *process = argument;
    process->timer = NULL;

@@ -1,11 +1,11 @@
-/* How many processors this process may use (processors.h).  The number of processors that are online would be too many threads
- * wherever a process is bound to a few of them. */
+/* How many processors this process may use (processors.h).  A process may be bound to a few of the processors that are online; a thread for each online
+ * processor would then be too many. */
 #include "system/processors.h"
 
 #include <sched.h>
 #include <unistd.h>
 
-enum { MOST_PROCESSORS = 8192 }; /* of a Linux kernel for x86-64 */
+enum { MOST_PROCESSORS = 8192 }; /* the most that a Linux kernel for x86-64 supports */
 
 uint32_t rkb_processors(void) {
    cpu_set_t *allowed = CPU_ALLOC(MOST_PROCESSORS);

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* The processors that taskset, a batch system or a container's set of processors leaves to this process; at least 1. */
+/* Returns how many processors taskset, a batch system or a container's set of processors leaves to this process; at least 1. */
 uint32_t rkb_processors(void);
 
 #endif

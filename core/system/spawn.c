@@ -49,8 +49,8 @@ static int limit(int resource, uint64_t bytes) {
    return setrlimit(resource, &both);
 }
 
-/* Runs in the child.  A caught signal would run our handler in the parent's memory, and an ignored signal (SIGPIPE) would stay
- * ignored after execve. */
+/* Runs in the child.  Resets all signals: a caught signal would run our handler in the parent's memory, and an ignored signal (SIGPIPE) would stay ignored
+ * after execve. */
 static void reset_signals(void) {
    for (int number = 1; number < NSIG; number++) {
       struct sigaction action;
@@ -138,8 +138,8 @@ static void close_one(int *file) {
    *file = -1;
 }
 
-/* Moves a descriptor above the standard three.  If this program was started without one of those, the descriptor could have its
- * number, and the child's set-up would overwrite it. */
+/* Moves a descriptor to a number above the standard three.  If this program was started without standard input, for example, a new descriptor may get number
+ * 0, and the child's set-up would overwrite it. */
 static int move_up(int file) {
    if (file < 0 || file > STDERR_FILENO)
       return file;

@@ -11,7 +11,7 @@
 
 #define RKB_CHILD_AFTER_KILL_NS (5 * UINT64_C(1000000000)) /* longest time a killed child may take to end */
 #define RKB_CHILD_AFTER_END_NS                                                                               \
-   (1 * UINT64_C(1000000000)) /* longest time its pipes may stay open after its group is dead */
+   (1 * UINT64_C(1000000000)) /* longest time that its pipes may stay open after its group was killed */
 
 typedef struct rkb_child {
    pid_t pid;                    /* also its session and process group; 0 once it was reaped */

@@ -1,4 +1,4 @@
-/* Waiting tasks by rank and ticket (task_queue.h).  entries[n] goes no later than entries[2n + 1] and entries[2n + 2]. */
+/* Waiting tasks by rank and ticket (task_queue.h).  A binary heap: entries[n] starts before entries[2n + 1] and entries[2n + 2]. */
 #include "system/task_queue.h"
 
 #include <stdlib.h>

@@ -23,7 +23,7 @@ void rkb_task_queue_put(rkb_task_queue_t *queue, const rkb_task_entry_t *entry);
 bool rkb_task_queue_take(rkb_task_queue_t *queue, rkb_task_entry_t *entry);
 /* The rank of the task that goes next; false when the queue is empty. */
 bool rkb_task_queue_lowest(const rkb_task_queue_t *queue, uint64_t *rank);
-/* Removes the task with this ticket; false when it does not wait.  Looks at all waiting tasks, the last first. */
+/* Removes the task with this ticket; false when it does not wait.  Searches all waiting tasks, from the last one. */
 bool rkb_task_queue_withdraw(rkb_task_queue_t *queue, uint64_t ticket);
 void rkb_task_queue_free(rkb_task_queue_t *queue);
 

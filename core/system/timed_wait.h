@@ -4,8 +4,8 @@
 
 #include <pthread.h>
 
-/* Setting the time of day moves no such wait: by that clock a wait of milliseconds would last an hour when it is set back by one.
- * Returns when the condition is signalled, or after this many milliseconds, or spuriously: check again what you wait for. */
+/* Returns when the condition is signalled, after this many milliseconds, or for no reason; check your condition again.  Setting the time of day does not
+ * change the wait.  (By the clock of the day, a wait would last an hour longer if somebody sets the clock back by an hour.) */
 void rkb_timed_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, unsigned milliseconds);
 
 #endif

@@ -1,5 +1,4 @@
-/* The command that starts a worker of this machine or of another: its words and its environment.  A value: filled once, then read
- * by any thread. */
+/* The command that starts a worker on this machine or another: its words and its environment.  It is filled once; then any thread may read it. */
 #ifndef RKB_SYSTEM_WORKER_COMMAND_H
 #define RKB_SYSTEM_WORKER_COMMAND_H
 
@@ -14,7 +13,7 @@ typedef struct rkb_worker_command {
    uint32_t variable_count;
 } rkb_worker_command_t;
 
-/* Each function appends; false when there is no room or nothing to append.  A NULL list is empty. */
+/* Each function appends words or a variable.  False: there is no room, or nothing to append.  A NULL list is empty. */
 bool rkb_worker_command_add_words(rkb_worker_command_t *command, const char *const *words);
 bool rkb_worker_command_add_split(rkb_worker_command_t *command, const char *text);      /* split at spaces */
 bool rkb_worker_command_add_setting(rkb_worker_command_t *command, const char *setting); /* "NAME=value" */

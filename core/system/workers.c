@@ -1,6 +1,5 @@
-/* A pool of threads.  Owns a queue of waiting tasks and one record per thread, all under one lock.  The pool's memory is
- * reference-counted and each thread holds a reference, so a thread that was written off and returns after the pool was closed
- * still finds the lock. */
+/* A pool of threads.  Owns a queue of waiting tasks and one record per thread, all under one lock.  The pool's memory is reference-counted, and each thread
+ * holds a reference.  So a thread that was written off can return after the pool was closed, and still finds the lock. */
 #include "system/workers.h"
 
 #include <assert.h>
@@ -19,7 +18,7 @@ typedef struct worker {
    rkb_workers_t *pool;
    pthread_t thread;
    rkb_ticket_t running; /* 0: none */
-   uint64_t rank, post;  /* of the task that ended last, and of the message that the loop got then; 0: none */
+   uint64_t rank, post;  /* the rank of the task that ended last, and the number of the message that it posted to the loop at its end; 0: none */
    bool written_off;
 } worker_t;
 
@@ -57,7 +56,7 @@ static void let_go(rkb_workers_t *pool) {
    free(pool);
 }
 
-/* On the loop: what a task posted before it ended has been run, so what follows from it is in the queue. */
+/* Runs on the loop.  All messages that a task posted before its end have run now, so the tasks that follow from it are in the queue. */
 static void hear(void *argument) {
    rkb_workers_t *pool = argument;
    pthread_mutex_lock(&pool->lock);
@@ -77,7 +76,7 @@ static void post_end(worker_t *self, uint64_t rank) {
    self->post = ++pool->posted;
 }
 
-/* Lock held.  Whether the best of the waiting tasks may be overtaken by one that follows from this thread's last task. */
+/* Lock held.  Whether this thread must wait: a task that follows from its last task may still come, and would go before the first waiting task. */
 static bool must_wait(const worker_t *self) {
    const rkb_workers_t *pool = self->pool;
    uint64_t rank = 0;

@@ -22,9 +22,9 @@ int rkb_workers_open(uint32_t count, uint32_t queue_limit, rkb_workers_t **worke
  * use stays allocated until they end.  NULL is accepted.  Do not call it from a task. */
 void rkb_workers_close(rkb_workers_t *workers);
 
-/* From now on a thread that has ended a task begins none of a higher rank before the loop has run what the task posted to it.  So where
- * the loop then submits the next step of the same work, that step goes before the work behind it, and does not wait until the
- * threads have ended long tasks of it.  The loop must run, and must be freed after the pool was closed. */
+/* From now on, a thread that has ended a task does not begin a task of a higher rank before the loop has run the messages that the ended task posted.  The
+ * reason: the loop may then submit the next step of the same work.  That step goes first, and does not wait behind long tasks of later work.  The loop must
+ * run, and must be freed after the pool was closed. */
 void rkb_workers_heed(rkb_workers_t *workers, rkb_loop_t *loop);
 
 #define RKB_RANK_FIRST 0u
@@ -45,7 +45,7 @@ bool rkb_workers_withdraw(rkb_workers_t *workers, rkb_ticket_t ticket);
 bool rkb_workers_write_off(rkb_workers_t *workers, rkb_ticket_t ticket, bool *replaced);
 
 typedef struct rkb_workers_state {
-   uint32_t threads;     /* alive and not written off */
+   uint32_t threads;     /* threads that are alive and not written off */
    uint32_t running;     /* tasks on them */
    uint32_t waiting;     /* tasks in the queue */
    uint32_t written_off; /* threads written off so far */
