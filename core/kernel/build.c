@@ -58,8 +58,8 @@ static void add_flags(recipe_t *recipe, const rkb_device_t *device, int version)
    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
       if (version >= flags[i].since && holds[flags[i].when])
          add_option(recipe, flags[i].text);
-   /* For a real architecture the compiler gives PTX and machine code in one compile.  The -G build is only
-    * for the checking machine. */
+   /* With sm_90, one compile gives PTX and machine code.  A build with -G is only for the checking machine, so it asks for compute_90, which gives PTX
+    * alone. */
    add_option(recipe, rkb_arena_format(recipe->arena, "--gpu-architecture=%s%s",
                                        recipe->debug ? "compute" : "sm", number ? number : "_90"));
 }
@@ -103,7 +103,7 @@ static void recipe_key(const recipe_t *recipe, const char *source, size_t bytes,
    rkb_hasher_finish(hasher, key);
 }
 
-/* Stores the result of a compile in the cache, in the form of compile_record.h. */
+/* Stores the result of a compile in the cache, as bytes of compile_record.h. */
 static void store(build_cache_t *cache, const char *key, const recipe_t *recipe,
                   const compile_output_t *output, const rkb_finding_t *finding) {
    rkb_text_t entry;

@@ -42,7 +42,7 @@ int build_cache_open(const char *directory, uint64_t limit_bytes, build_cache_t 
    else
       status = rkb_cache_path("build", &made->directory, err);
    made->limit = limit_bytes ? limit_bytes : default_limit;
-   made->written = made->limit; /* another process may have filled it, so the first put sweeps */
+   made->written = made->limit; /* another process may have filled the cache, so the first put sweeps */
    if (status == RKB_OK)
       status = rkb_private_folder(made->directory, err);
    if (status == RKB_OK)
@@ -107,7 +107,7 @@ char *build_cache_get(build_cache_t *cache, const char *key, size_t *length) {
       goto miss;
    payload[*length] = '\0';
    if (time(NULL) - about.st_mtime >
-       STALE_SECONDS / 2) /* updated seldom: a write for each read would be too expensive */
+       STALE_SECONDS / 2) /* not updated at each read, because a write for each read would be too expensive */
       futimens(file, NULL);
    close(file);
    return payload;

@@ -10,13 +10,13 @@
 
 typedef struct build_cache build_cache_t;
 
-/* directory NULL: $XDG_CACHE_HOME/rkb/build or ~/.cache/rkb/build.  RKB_ERR_UNAVAILABLE when no such directory belongs to this user
+/* Opens the cache.  directory NULL: $XDG_CACHE_HOME/rkb/build or ~/.cache/rkb/build.  RKB_ERR_UNAVAILABLE: there is no directory that belongs to this user
  * alone. */
 int build_cache_open(const char *directory, uint64_t limit_bytes, build_cache_t **cache, rkb_error_t *err);
 void build_cache_close(build_cache_t *cache);
-/* malloc'd payload, or NULL for a miss. */
+/* Returns the malloc'd payload of an entry; NULL: there is no such entry. */
 char *build_cache_get(build_cache_t *cache, const char *key, size_t *length);
-/* Returns no status: if storing fails, the only cost is a later compile. */
+/* Stores an entry.  Returns no status: if storing fails, a later compile takes longer, and nothing else happens. */
 void build_cache_put(build_cache_t *cache, const char *key, const void *payload, size_t length);
 
 #endif

@@ -183,9 +183,9 @@ static void hash_map(rkb_hasher_t *hasher, const rkb_plan_map_t *map) {
 
 void rkb_plan_hash(const rkb_plan_t *plan, char out[RKB_HASH_TEXT]) {
    rkb_hasher_t *hasher = rkb_hasher_new();
-   /* Like the serialised form, but without scratch names and lines.  The entry's name stays, because two
-    * candidates with the same PTX may launch different kernels of it.  A renamed kernel may then go
-    * unrecognised; that costs one evaluation and never makes a false duplicate. */
+   /* Hashes what the plan's byte form has, without names of scratch buffers and without lines.  The entry's name counts, because two candidates with the
+    * same PTX may launch different kernels of it.  So a candidate that differs only by a kernel's name may not be recognised as a duplicate, which costs one
+    * evaluation. */
    for (uint32_t i = 0; i < plan->buffer_count; i++) {
       const rkb_plan_buffer_t *buffer = &plan->buffers[i];
       const uint64_t numbers[] = {buffer->role,      buffer->dtype, buffer->tensor,

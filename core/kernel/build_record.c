@@ -40,7 +40,7 @@ void rkb_build_write(const rkb_build_t *build, rkb_text_t *out) {
       write_kernel(&build->kernels[i], out);
 }
 
-/* Reads bytes and adds a NUL; "" when they are bad. */
+/* Reads bytes and adds a NUL; returns "" if the record is bad. */
 static const char *read_text(record_reader_t *in, rkb_arena_t *arena, size_t *length, size_t limit) {
    const void *bytes = record_bytes(in, length, limit);
    return bytes ? rkb_arena_text(arena, bytes, *length) : "";

@@ -12,7 +12,7 @@ void rkb_plan_report(const rkb_plan_t *plan, const rkb_build_t *build, const rkb
                      const char *case_name, rkb_text_t *out);
 /* Writes "reason: message", preceded by FILE:line:column when the finding has a place. */
 void rkb_finding_report(const rkb_finding_t *finding, const char *file, rkb_text_t *out);
-/* Writes a sentence about a build whose cost says near_limit, because other machines may not reproduce it. */
+/* If a build's cost says near_limit, writes a sentence that other machines may not reproduce the build. */
 void rkb_build_cost_report(const rkb_build_cost_t *cost, rkb_text_t *out);
 
 #endif

@@ -10,8 +10,8 @@ void rkb_finding_clear(rkb_finding_t *finding);
 /* Keeps the first finding: if it already has a reason, the call changes nothing. */
 void rkb_finding_set(rkb_finding_t *finding, const char *reason, uint32_t line, uint32_t column,
                      const char *fmt, ...) RKB_PRINTF(5, 6);
-/* The first problem of a file as a finding; a message of the form "code: text" with a code of the plan.*
- * vocabulary gives the reason, anything else is plan.manifest. */
+/* Makes a finding from the first problem of a file.  If its message has the form "code: text" with a plan.* code, this code is the reason; otherwise the
+ * reason is plan.manifest. */
 void rkb_finding_from_problems(rkb_finding_t *finding, const rkb_problems_t *problems);
 
 #endif

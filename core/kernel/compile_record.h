@@ -8,7 +8,7 @@
 #include "kernel/compilers.h"
 
 void compile_input_write(const compile_input_t *input, rkb_text_t *out);
-/* Makes a copy in the arena.  False when the bytes are malformed. */
+/* Reads an input into the arena.  False: the bytes are malformed. */
 bool compile_input_read(record_reader_t *in, rkb_arena_t *arena, compile_input_t *input);
 
 /* Writes the finding, the cost, the log, PTX, machine code and the names of `expressions` kernels. */

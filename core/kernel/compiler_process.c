@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GOING_WAITS = 200 /* of 10 ms each: the kernel needs a while to end a large process */ };
+enum { GOING_WAITS = 200 /* waits of 10 ms: the operating system needs some time to end a large process */ };
 
 int compiler_process_start(compiler_process_t *process, const char *const *arguments, rkb_error_t *err) {
    struct rusage own = {0};
@@ -44,7 +44,7 @@ static uint64_t worked_ns(pid_t pid) {
    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* The peak of its memory use. */
+/* Returns the peak of a process's memory use. */
 static uint64_t most_resident_bytes(pid_t pid) {
    char path[64], line[128];
    unsigned long kilobytes = 0;
@@ -80,10 +80,9 @@ static bool is_over(void *argument) {
    return watch->end != EXCHANGE_ANSWERED;
 }
 
-/* The process closed its end.  At RLIMIT_DATA an allocation fails, and this compiler then crashes as often as it reports the
- * failure.  So if it dies with most of its memory in use, the limit counts as the cause.  The kernel's figure for the process starts
- * at this process's memory, because both share it until the program is loaded (vfork).  If the figure is no larger than that, the
- * samples taken during the work are used. */
+/* Finds out why the process closed its end.  When an allocation fails at RLIMIT_DATA, the compiler crashes as often as it reports the failure.  So if it
+ * dies with most of its memory in use, the limit counts as the cause.  The operating system's peak for the process includes this program's memory, because
+ * both share it until the compiler is loaded (vfork).  If the peak is no larger than this program's memory, the samples taken during the work are used. */
 static enum exchange_end ended(compiler_process_t *process, const watch_t *watch, int *signal_number) {
    const pid_t pid = process->peer.pid;
    struct rusage used = {0};
@@ -108,8 +107,7 @@ static enum exchange_end ended(compiler_process_t *process, const watch_t *watch
       return EXCHANGE_CPU;
    if (code == COMPILER_EXIT_MEMORY)
       return EXCHANGE_MEMORY;
-   /* None of the process's limits kills with SIGKILL.  So the kernel killed it because the machine ran out of memory, or a person
-    * did. */
+   /* None of the process's limits kills with SIGKILL.  So the operating system killed it because the machine ran out of memory, or a person killed it. */
    if (*signal_number == SIGKILL)
       return EXCHANGE_DIED;
    const uint64_t told = (uint64_t)used.ru_maxrss * 1024;
@@ -133,7 +131,7 @@ static enum rkb_transfer receive_frame(compiler_process_t *process, uint64_t dea
    return rkb_pipe_process_receive(&process->peer, *payload, *length, deadline, is_over, watch);
 }
 
-/* From here on, watch the fork that compiles.  Its processor time starts at zero. */
+/* Receives the number of the fork that compiles, and watches the fork from here on.  Its processor time starts at zero. */
 static enum rkb_transfer receive_worker(compiler_process_t *process, uint64_t deadline, watch_t *watch) {
    char *payload = NULL;
    uint64_t length = 0;

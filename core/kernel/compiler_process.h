@@ -7,7 +7,7 @@
 
 typedef struct compiler_process {
    rkb_pipe_process_t peer;
-   /* The memory use at the start, which is its parent's; its own use is counted from there. */
+   /* The memory use at its start, which is this program's; the compiler's own use is counted from there. */
    uint64_t inherited;
 } compiler_process_t;
 
@@ -23,7 +23,7 @@ enum exchange_end {
    EXCHANGE_ANSWERED,
    EXCHANGE_CPU,    /* over its CPU time */
    EXCHANGE_MEMORY, /* over its memory, or died close to it */
-   EXCHANGE_DIED,   /* crashed or left; signal says how */
+   EXCHANGE_DIED,   /* crashed or exited; `signal` says how */
    EXCHANGE_WALL,
    EXCHANGE_CANCELLED,
    EXCHANGE_NONSENSE /* the answer was no frame */

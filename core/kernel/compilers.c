@@ -46,8 +46,7 @@ struct rkb_compilers {
    bool known; /* the other members are valid */
    int major, minor;
    char library[1024], layers[64];
-   /* for a view (rkb_compilers_view): the pool that has cache, limits and toolkit, and the function that
-    * compiles */
+   /* for a view (rkb_compilers_view): the pool whose cache, limits and toolkit it uses, and the function that compiles */
    struct rkb_compilers *of;
    compile_t *elsewhere;
    void *argument;
@@ -343,8 +342,8 @@ static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *
 static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_input_t *input,
                       const rkb_text_t *request, bool retried, bool (*cancelled)(void *), void *argument,
                       compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err) {
-   /* Sleeping and waiting use no processor time.  A process that only waits is a broken tool, and gives no
-    * verdict. */
+   /* A process that sleeps or waits uses no processor time, so it never reaches that limit.  It is a broken tool and gives no verdict; a limit on real
+    * time ends it. */
    const compiler_bounds_t bounds = {.cpu_ns = compilers->cpu_ns,
                                      .memory = compilers->memory,
                                      .wall_ns = compilers->cpu_ns * 16 + 30000000000ull,

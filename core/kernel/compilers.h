@@ -17,7 +17,7 @@ typedef struct compile_input {
    bool want_cubin;
 } compile_input_t;
 
-/* Its texts point into one answer buffer, which compile_output_free releases. */
+/* A compile's result.  Its texts point into one buffer, which compile_output_free releases. */
 typedef struct compile_output {
    void *answer;
    const char *log, *ptx;
@@ -32,14 +32,14 @@ typedef struct compile_output {
    bool uncertain;
 } compile_output_t;
 
-/* RKB_OK with a finding: build.error when the candidate is wrong; tool.compile_time or tool.compile_memory when a limit ended the
- * compile, tool.compiler_crash when a signal ended it twice, so nothing is known.  With build.error, output has the log if there is one.  RKB_ERR_UNAVAILABLE when the compiler was
- * killed. */
+/* Compiles.  RKB_OK with a finding: build.error means that the candidate is wrong.  tool.compile_time and tool.compile_memory mean that a limit ended the
+ * compile, and tool.compiler_crash that a signal ended it twice; nothing is known of the candidate then.  With build.error, output has the log if there is
+ * one.  RKB_ERR_UNAVAILABLE when the compiler was killed. */
 int compilers_compile(rkb_compilers_t *compilers, const compile_input_t *input, bool (*cancelled)(void *),
                       void *argument, compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err);
 void compile_output_free(compile_output_t *output); /* compile_record.c */
 
-/* As compilers_compile, in another place (a worker). */
+/* As compilers_compile, but elsewhere, for example on a worker. */
 typedef int compile_t(void *elsewhere, const compile_input_t *input, bool (*cancelled)(void *), void *argument,
                       compile_output_t *output, rkb_finding_t *finding, rkb_error_t *err);
 /* Makes compilers that share the cache, limits and toolkit of `of` and whose compiles go to

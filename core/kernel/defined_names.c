@@ -1,7 +1,7 @@
-/* The macros that a candidate's text defines (defined_names.h).  An exported file has the text and then code of its own, which macros of the
- * text would rewrite: a macro for a number's type or a size would launch something that was never checked.  So the file ends them first.
- * Everything that looks like a directive counts, in comments too, because a text may hide a directive better than this file can find one.
- * To end a macro that does not exist does nothing.  Owns nothing; any thread. */
+/* The macros that a candidate's text defines (defined_names.h).  An exported file has the candidate's text, and then code of its own.  A macro of the
+ * text, for a number's type or a size, would rewrite that code, and the file would launch something that was never checked.  So the exported file first has
+ * an #undef for each macro. Everything that looks like a directive counts, even in comments, because a text may hide a directive better than this file can
+ * find one.  An #undef of a macro that does not exist does nothing.  Owns nothing; any thread. */
 #include "kernel/defined_names.h"
 #include "kernel/candidate_finding.h"
 #include "kernel/token_text.h"
@@ -29,7 +29,7 @@ static char *fold(const char *source, size_t bytes) {
    return text;
 }
 
-/* Whether a word may begin a directive: what stands before it is '#', "%:", three signs for it or the end of a comment. */
+/* Whether a word may belong to a directive: before it stands '#', "%:", the trigraph for '#', or the end of a comment. */
 static bool may_direct(const char *text, const char *word) {
    while (word > text && strchr(" \t\f\v\r", word[-1]))
       word--;
@@ -82,7 +82,7 @@ void defined_names_check(const char *source, size_t bytes, const manifest_t *man
    free(text);
 }
 
-/* Words of which #undef is an error; they can be no macros. */
+/* Words that can be no macros; an #undef of them is an error. */
 static bool is_no_macro(const char *name) {
    static const char *const words[] = {"and",    "and_eq",  "bitand",      "bitor", "compl",
                                        "not",    "not_eq",  "or",          "or_eq", "xor",
@@ -98,7 +98,7 @@ void defined_names_forget(const char *source, size_t bytes, rkb_text_t *out) {
    const size_t first = out->length;
    const char *at = text;
    if (!text)
-      out->cut = true; /* no file, rather than one with its macros */
+      out->cut = true; /* writes no file, because a file without this #undef would be wrong */
    while (text && !out->cut && next_name(text, &at, name)) {
       const int length = snprintf(line, sizeof line, "#undef %s\n", name);
       if (!is_no_macro(name) && !(out->length > first && strstr(out->data + first, line)))

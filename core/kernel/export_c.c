@@ -87,7 +87,7 @@ void export_c(exporter_t *exporter, rkb_text_t *header) {
       exporter->out,
       "#include <cuda_bf16.h>\n#include <cuda_fp16.h>\n#include <cuda_runtime.h>\n#include <stdint.h>\n"
       "#include <tuple>\n#include <type_traits>\n#include <utility>\n\n");
-   export_support(exporter); /* before the tune macros, which would rewrite it too */
+   export_support(exporter); /* before the tune macros, because they would rewrite this text too */
    export_source(exporter);
    write_scratch_function(exporter);
    rkb_text_add(exporter->out, "\nextern \"C\" ");

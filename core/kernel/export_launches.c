@@ -129,7 +129,7 @@ static bool write_launch(exporter_t *exporter, const manifest_launch_t *launch, 
    else
       rkb_text_add(out, "0");
    rkb_text_format(out, ", %s, %s};\n", launch->cooperative ? "true" : "false",
-                   launch->dependent ? "any" : "false"); /* the first launch depends on none */
+                   launch->dependent ? "any" : "false"); /* the first launch has no earlier launch to depend on */
    for (uint32_t i = 0; i < launch->constant_count; i++) {
       const rkb_export_tensor_t *tensor = export_tensor(exporter, launch->constants[i].tensor);
       rkb_expression_t **shape;

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* The numbers of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col, so that the file needs no cuda.h.  corners: of the box of pixels,
- * then channels and pixels; NULL for a map with a box. */
+/* The numbers of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col, so that the file needs no cuda.h.  corners: the corners of the box of pixels, then
+ * the numbers of channels and pixels; NULL: the map has an ordinary box. */
 static const char encoder[] =
    "\n/* A tensor map: 128 bytes that the driver encodes. */\n"
    "namespace {\nstruct alignas(64) rkb_map {\n   unsigned char bytes[128];\n};\n"

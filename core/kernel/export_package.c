@@ -10,7 +10,7 @@
 #include "kernel/candidate_finding.h"
 
 enum { ARENA_BYTES = 4 << 20 };
-/* Choices are kept as 32-bit floats; the relative distance to the number that was written is at most this. */
+/* Choices are stored as 32-bit floats.  This is the most that a stored choice may differ from the written number, as a share of it. */
 #define ROUNDING 1e-6
 
 static void write_no(package_writer_t *writer) {

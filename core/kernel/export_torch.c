@@ -15,7 +15,7 @@ static const char *scalar_type(uint32_t dtype) {
    return dtype >= RKB_F16 && dtype <= RKB_E5M2 ? types[dtype] : "at::kFloat";
 }
 
-/* An axis from which a dim can be read is an axis of an input whose size is exactly that name. */
+/* A dim can be read from an axis of an input if the axis's size is exactly the dim's name. */
 bool export_torch_find_axis(exporter_t *exporter, const char *dim, const char **tensor, uint32_t *axis) {
    for (uint32_t i = 0; i < exporter->subject->tensor_count; i++) {
       const rkb_export_tensor_t *candidate = &exporter->subject->tensors[i];
@@ -213,7 +213,7 @@ void export_torch_body(exporter_t *exporter, bool copies) {
 void export_torch(exporter_t *exporter) {
    if (!export_torch_head(exporter, "A CUDA kernel as a PyTorch extension", "#include <torch/extension.h>\n"))
       return;
-   export_support(exporter); /* before the tune macros, which would rewrite it too */
+   export_support(exporter); /* before the tune macros, because they would rewrite this text too */
    export_source(exporter);
    rkb_text_add(exporter->out, "\n/* Returns the outputs, in the task's order. */\n");
    write_signature(exporter);

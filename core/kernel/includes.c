@@ -1,7 +1,7 @@
-/* The include policy.  A header outside the list could put a file of this machine into the compiler's messages, and so into a
- * prompt or a report, or let the compile hang on a device file.  The text is read twice: as tokens, and line by line without regard to
- * strings and comments, because a text that our tokeniser and the compiler's read differently must be refused.  The compiler process's
- * Landlock rules are a second barrier.  Owns nothing; any thread. */
+/* The include policy.  A header outside the list could put a file of this machine into the compiler's messages, and so into a prompt or a report, or let
+ * the compile hang on a device file.  The text is read twice: as tokens, and line by line without regard to strings and comments.  The reason: our tokeniser
+ * may read a text differently than the compiler does, and such a text must be refused.  The compiler process's Landlock rules are a second barrier.  Owns
+ * nothing; any thread. */
 #include "kernel/includes.h"
 #include "kernel/candidate_finding.h"
 #include "kernel/token_text.h"
@@ -128,9 +128,9 @@ static bool names_a_file(const char *text, size_t length) {
    return false;
 }
 
-/* Words whose meaning depends on the time of the compile, on the compiler or on where the text stands in a file: an exported file has lines
- * before it.  The checked text must mean the same for everybody who compiles it.  Then the words that an exported file adds (export_support.cuh):
- * a macro or function of such a name would change what it launches. */
+/* The first words have a meaning that depends on the time of the compile, on the compiler or on the text's place in a file (an exported file has lines
+ * before the text).  The checked text must mean the same for everybody who compiles it.  Then the words that an exported file adds (export_support.cuh): a
+ * macro or function of such a name would change what it launches. */
 static const char *const circumstances[] = {"__TIME__",
                                             "__DATE__",
                                             "__TIMESTAMP__",
@@ -247,8 +247,8 @@ static void check_lines(const char *source, size_t bytes, rkb_finding_t *finding
 
 /* Pasting ------------------------------------------------------------------------------------------------------------- */
 
-/* Pasting (##) can make a word from other words, which no token shows.  So a text that pastes is refused if one of the words above
- * can be composed of words in the text; only the preprocessor knows whether it really is. */
+/* Pasting (##) makes a word from other words, and no token shows the result.  So a text that pastes is refused if one of the words above can be composed
+ * of words in the text, although only the preprocessor knows whether it is. */
 static bool is_letter(char c) {
    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
@@ -290,7 +290,7 @@ static bool pastes(const char *source, size_t bytes) {
    char *text = rkb_try_uncleared(bytes + 1, 1, NULL);
    size_t length = 0;
    if (!text)
-      return true; /* the pasted words then decide */
+      return true; /* assume that it pastes; the words then decide */
    for (size_t at = 0; at < bytes; at++) {
       at = rkb_fold(source, bytes, at);
       if (at < bytes && source[at])

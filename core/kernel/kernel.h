@@ -14,7 +14,7 @@ const rkb_token_t *rkb_tokens_at(const rkb_tokens_t *tokens, uint32_t *count);
 /* Adds a reference; each holder calls the free function. */
 rkb_tokens_t *rkb_tokens_ref(rkb_tokens_t *tokens);
 void rkb_tokens_free(rkb_tokens_t *tokens);
-/* Hash of the text with comments (except the manifest's meaning) and white space normalised away. */
+/* Hashes the text without comments and white space.  The manifest's comment counts, by its meaning. */
 void rkb_tokens_hash(const char *text, size_t bytes, char out[RKB_HASH_TEXT]);
 
 /* manifest.c: problems point into the .cu at path (a name for messages).  NULL with problems added. ------- */
@@ -42,13 +42,13 @@ void rkb_source_hash(const rkb_source_t *source, char out[RKB_HASH_TEXT]); /* rk
  * tokens may be refused.  finding, or NULL, gets the reason. */
 bool rkb_source_is_text(const rkb_source_t *source, rkb_finding_t *finding);
 
-/* source_cache.c: the sources that a run has read last, by their texts, so that each text is read once: when its candidate appears.  Stages that
- * ask for its tokens or its manifest, and mutators that make others from it later, get what was read then.  Any thread. --- */
+/* source_cache.c: the sources that a run used last, found by their texts.  So each text is split into tokens and parsed once, when its candidate appears.
+ * Stages that ask for its tokens or its manifest, and mutators that later change it, get the same source.  Any thread. --- */
 typedef struct rkb_source_cache rkb_source_cache_t;
 rkb_source_cache_t *rkb_source_cache_new(void);
-/* Sources that somebody has taken stay. */
+/* Frees the cache.  Sources to which somebody has a reference stay. */
 void rkb_source_cache_free(rkb_source_cache_t *cache);
-/* A reference to the source of a text; find: NULL where the cache does not have it, take: read and kept then. */
+/* Each returns a reference to the source of a text.  If the cache does not have the text, `find` returns NULL, and `take` reads and keeps it. */
 rkb_source_t *rkb_source_cache_find(rkb_source_cache_t *cache, const char *text, size_t bytes);
 rkb_source_t *rkb_source_cache_take(rkb_source_cache_t *cache, const char *text);
 /* How many texts were read so far. */
@@ -57,8 +57,8 @@ uint64_t rkb_source_cache_reads(rkb_source_cache_t *cache);
 /* device_profile.c: profiles are data, share/devices/<name>.yaml ------------------------------------------------- */
 rkb_device_t *rkb_device_load(const char *name_or_path, rkb_problems_t *problems);
 void rkb_device_free(rkb_device_t *device);
-/* The name and value of a property that a manifest's expressions may use, enough to choose the size of a persistent grid or a tile; NULL past
- * the last. */
+/* Returns the name and value of a device property that a manifest's expressions may use, for example to choose the size of a persistent grid or a tile.
+ * NULL: `number` is past the last property. */
 const char *rkb_device_property(const rkb_device_t *device, uint32_t number, int64_t *value);
 
 /* tune_assignment.c: resolves a whole assignment (every parameter) from a JSON object and the defaults.
@@ -86,8 +86,8 @@ void rkb_compilers_close(rkb_compilers_t *compilers); /* kills running compiles 
 /* "13.0" and where NVRTC was found, or RKB_ERR_UNAVAILABLE with a sentence that says what to install. */
 int rkb_compilers_toolkit(rkb_compilers_t *compilers, char *version, size_t version_size, char *path,
                           size_t path_size, rkb_error_t *err);
-/* The sandbox of the compiler processes, "capabilities landlock seccomp", each with "no-" before it where this machine does not give it;
- * "" before the first has started. */
+/* The sandbox layers of the compiler processes, "capabilities landlock seccomp", each with "no-" before it if this machine does not offer it; "" before
+ * the first has started. */
 const char *rkb_compilers_layers(const rkb_compilers_t *compilers);
 
 /* The cost of a build, successful or not. */
@@ -112,12 +112,12 @@ int rkb_build_source(rkb_compilers_t *compilers, const rkb_device_t *device, con
 void rkb_build_free(rkb_build_t *build);
 
 /* plan.c ---------------------------------------------------------------------------------------------------- */
-/* lookup resolves the case's dims and attributes (rkb_case_lookup through an adapter: kernel does not import task). */
+/* Makes a plan.  lookup gives the values of the case's dims and attributes.  It is a function because core/kernel does not import core/task. */
 int rkb_plan_make(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
                   const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument,
                   rkb_plan_t **plan, rkb_finding_t *finding, rkb_error_t *err);
-/* The same with the lender's launches, whether or not their `when` holds, on a device of the same kind with few multiprocessors; lender NULL: with
- * those whose `when` holds, on the device itself. */
+/* Makes a plan with the launches of another plan, the lender, whether or not their `when` holds at this case, and for a device with few multiprocessors.
+ * lender NULL: as rkb_plan_make. */
 int rkb_plan_make_borrowed(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,
                            const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument,
                            const rkb_plan_t *lender, rkb_plan_t **plan, rkb_finding_t *finding, rkb_error_t *err);
@@ -126,8 +126,9 @@ int rkb_plan_make_decided(const rkb_manifest_t *manifest, const char *tune_json,
                           const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup,
                           void *argument, rkb_decided_t decided, void *decided_argument, rkb_plan_t **plan,
                           rkb_finding_t *finding, rkb_error_t *err);
-/* What a manifest's expressions decide, shape by shape, without plans.  lookup has the names of the shape at that time.  *survey NULL: the tune values do not
- * fit the manifest, which outlives the survey.  A fault ends an expression, and is no finding. */
+/* A survey evaluates a manifest's expressions at many shapes, without making plans, and reports their decisions.  lookup gives the names' values at the
+ * present shape.  The manifest must outlive the survey.  *survey NULL: the tune values do not fit the manifest.  A fault ends an expression and is no
+ * finding. */
 typedef struct rkb_manifest_survey rkb_manifest_survey_t;
 int rkb_manifest_survey_new(const rkb_manifest_t *manifest, const char *tune_json, const rkb_device_t *device,
                             rkb_lookup_t lookup, void *argument, rkb_manifest_survey_t **survey,
@@ -138,15 +139,15 @@ void rkb_manifest_survey_decide(rkb_manifest_survey_t *survey, rkb_decided_t dec
 rkb_plan_t *rkb_plan_ref(rkb_plan_t *plan);
 void rkb_plan_free(rkb_plan_t *plan);
 
-/* plan_cache.c: the plans of one build, by shape, so that each is made once in a process: for the first of those who ask for it.  A process that executes
- * a candidate makes its own: of what it asks for, the program has a tenth at most, and a plan takes microseconds (docs/plan-format.md).  A full cache
- * keeps no more.  Any thread. */
+/* plan_cache.c: the plans of one build, found by shape, so that a process makes each plan once.  The process that executes a candidate makes its own
+ * plans: the program has at most a tenth of the plans that this process needs, and making a plan takes microseconds (docs/plan-format.md).  When the cache is
+ * full, it keeps no further plans.  Any thread. */
 typedef struct rkb_plan_cache rkb_plan_cache_t;
 rkb_plan_cache_t *rkb_plan_cache_new(void);
-/* Plans that somebody has taken stay. */
+/* Frees the cache.  Plans to which somebody has a reference stay. */
 void rkb_plan_cache_free(rkb_plan_cache_t *cache);
-/* As rkb_plan_make, with a reference to the plan that is there for a case with these dims and attributes.  Manifest, tune values, build and device are the
- * same each time, and all cases are one task's.  Why a case has no plan is found each time. */
+/* As rkb_plan_make, but if the cache has a plan for these dims and attributes, returns a reference to it.  Manifest, tune values, build and device must be
+ * the same in all calls, and all cases must be of one task.  If a case has no plan, the reason is found again in each call. */
 int rkb_plan_cache_take(rkb_plan_cache_t *cache, const rkb_manifest_t *manifest, const char *tune_json,
                         const rkb_build_t *build, const rkb_device_t *device, const rkb_case_t *the_case,
                         rkb_lookup_t lookup, void *argument, rkb_plan_t **plan, rkb_finding_t *finding,
@@ -155,9 +156,9 @@ int rkb_plan_cache_take(rkb_plan_cache_t *cache, const rkb_manifest_t *manifest,
 int rkb_plan_write(const rkb_plan_t *plan, void **bytes, size_t *length, rkb_error_t *err);
 int rkb_plan_read(const void *bytes, size_t length, rkb_plan_t **plan, rkb_error_t *err);
 void rkb_plan_hash(const rkb_plan_t *plan, char out[RKB_HASH_TEXT]);
-/* manifest_identity.c: adds what decides the plans of all other shapes.  tune: as rkb_tune_resolve gives it. */
+/* manifest_identity.c: adds to the hash the parts of a manifest that decide the plans at all shapes.  tune: the values of rkb_tune_resolve. */
 void rkb_manifest_hash(const rkb_manifest_t *manifest, const int64_t *tune, rkb_hasher_t *hasher);
-/* As many as tune values at most. */
+/* Most tune parameters of a manifest. */
 #define RKB_MOST_TUNE 64u
 
 /* occupancy.c ------------------------------------------------------------------------------------------------- */

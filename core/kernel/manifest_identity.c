@@ -24,7 +24,7 @@ static void add(naming_t *naming, const rkb_expression_t *expression) {
       rkb_expression_names(expression, add_name, naming);
 }
 
-/* The number of expressions is part of it, so that one list cannot be taken for two. */
+/* Hashes the number of expressions too, so that one list cannot hash like two lists. */
 static void add_list(naming_t *naming, rkb_expression_t *const *list, uint32_t count) {
    const uint32_t present = list ? count : 0;
    rkb_hasher_add(naming->hasher, &present, sizeof present);

@@ -10,10 +10,10 @@ struct rkb_manifest_survey {
    survey_names_t names;
    rkb_arena_t *arena;
    surveyed_t *lets;
-   survey_expressions_t others; /* as soon as all lets have values */
+   survey_expressions_t others; /* the expressions that are evaluated after all lets have values */
    bool is_listed;
    int64_t tune[RKB_MANIFEST_MAX_ENTRIES];
-   rkb_finding_t finding; /* nobody reads it */
+   rkb_finding_t finding; /* required by the planner; nobody reads it */
 };
 
 int rkb_manifest_survey_new(const rkb_manifest_t *manifest, const char *tune_json, const rkb_device_t *device,
@@ -60,7 +60,8 @@ static bool evaluate(rkb_manifest_survey_t *survey, const rkb_expression_t *expr
                                 planner->decided_argument, value, message, sizeof message) == RKB_FAULT_NONE;
 }
 
-/* An expression that was evaluated with the same values of the names that it asked for comes to the same, and decides nothing else. */
+/* Evaluates an expression.  If the names that it mentions have the same values as when it was evaluated last, it has the same value and the same
+ * decisions, and is not evaluated again. */
 static bool decide(rkb_manifest_survey_t *survey, surveyed_t *known, rkb_value_t *value) {
    survey_names_t *names = &survey->names;
    if (!known->expression)
@@ -75,14 +76,14 @@ static bool decide(rkb_manifest_survey_t *survey, surveyed_t *known, rkb_value_t
    return known->is_decided;
 }
 
-/* Mentions from..to. */
+/* Evaluates the expressions of the mentions from `from` to `to`. */
 static void decide_mentions(rkb_manifest_survey_t *survey, uint32_t from, uint32_t to) {
    rkb_value_t value;
    for (uint32_t i = from; i < to; i++)
       (void)decide(survey, &survey->others.expressions[survey->others.mentions[i]], &value);
 }
 
-/* As make_launches in plan.c. */
+/* Goes through the launches as make_launches in plan.c does. */
 static void decide_launches(rkb_manifest_survey_t *survey) {
    const manifest_t *manifest = survey->planner.manifest;
    const survey_expressions_t *others = &survey->others;

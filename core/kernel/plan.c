@@ -8,11 +8,11 @@
 
 enum { SCRATCH_ALIGNMENT = 256 };
 
-/* Of a let or of one dim of a scratch buffer: the if()s that a lender's plan remembers. */
+/* The most if()s of a let, or of one dim of a scratch buffer, whose outcomes a plan remembers for borrowing. */
 enum { MOST_CHOICES = 16 };
 
-/* Of the device on which launches are borrowed: blocks that take one tile after another, as many blocks as there are multiprocessors, take several
- * at a small shape too. */
+/* Multiprocessors of the device for which borrowed launches are planned.  A persistent launch has as many blocks as multiprocessors.  With few of them, a
+ * block computes several tiles one after the other at a small shape too. */
 enum { FEW_MULTIPROCESSORS = 3 };
 
 /* A tune parameter or let with the name of a dim would have different values in the kernel and in the plan, so it is refused.  A
@@ -63,7 +63,7 @@ static bool evaluate_lets(planner_t *planner) {
    return true;
 }
 
-/* Where the if()s of the next let or dim of a scratch buffer are noted.  *from: how they went in the lender's plan, where launches are borrowed. */
+/* Returns where to note the outcomes of the if()s in the next let or scratch dim.  *from: if launches are borrowed, the outcomes in the lender's plan. */
 static rkb_choices_t *next_choices(planner_t *planner, const rkb_expression_t *expression,
                                    const rkb_choices_t **from) {
    const plan_choices_t *lent = planner->lender ? plan_choices(planner->lender) : NULL;
@@ -84,7 +84,8 @@ static bool is_fine(planner_t *planner, const rkb_expression_t *expression, enum
    return fault == RKB_FAULT_NONE;
 }
 
-/* The lets that the sizes of scratch see.  The launches see the case's own sizes, because a vector's width may depend on them. */
+/* Evaluates the lets for the sizes of scratch buffers.  Launches have lets of their own with the case's sizes, because a vector's width may depend on
+ * these. */
 static bool choose_lets(planner_t *planner) {
    char message[256];
    for (planner->lets_known = 0; planner->lets_known < planner->manifest->let_count; planner->lets_known++) {
@@ -100,9 +101,9 @@ static bool choose_lets(planner_t *planner) {
    return true;
 }
 
-/* A dim of a scratch buffer.  Where launches are borrowed, its if()s and those of lets have the outcome that they had in the plan of the
- * lending case, so that the buffer has the parts which these launches write; or the outcome that they have here, where the buffer is larger
- * then, because the launches' own expressions see the case. */
+/* Evaluates a dim of a scratch buffer.  If launches are borrowed, it is evaluated twice, and the larger value counts: once with the outcomes that its
+ * if()s, and those of lets, had in the lender's plan, so that the buffer has the parts that these launches write; and once with the outcomes at this case,
+ * because the launches' own expressions are evaluated at this case. */
 static bool scratch_dim(planner_t *planner, const rkb_expression_t *dim, rkb_value_t *lent_lets,
                         int64_t *size) {
    char message[256];
@@ -237,7 +238,7 @@ static void make_room(planner_t *planner) {
    planner->constants = rkb_arena_array(planner->arena, constants + 1, sizeof *planner->constants);
 }
 
-/* Whether the lender's plan has the entry, which its line tells. */
+/* Whether the lender's plan has this launch of the manifest; its line identifies it. */
 static bool is_lent(const planner_t *planner, const manifest_launch_t *launch) {
    bool lent = false;
    for (uint32_t n = 0; n < planner->lender->launch_count; n++)

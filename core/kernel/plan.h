@@ -6,7 +6,7 @@
 #include "base/name_table.h"
 #include "kernel/manifest.h"
 
-/* Which way the if()s went in each let, and in each dim of each scratch buffer, in the manifest's order. */
+/* The outcomes of the if()s in each let, and in each dim of each scratch buffer, in the manifest's order. */
 typedef struct plan_choices {
    rkb_choices_t *expressions;
    uint32_t count;
@@ -19,10 +19,10 @@ typedef struct planner {
    const rkb_case_t *the_case;
    rkb_lookup_t lookup; /* the case's dims, let names and attributes */
    void *argument;
-   const rkb_device_t *named; /* whose properties expressions name */
-   rkb_decided_t decided;     /* hears of what the expressions decide; NULL: nobody does */
+   const rkb_device_t *named; /* the device whose properties expressions may name */
+   rkb_decided_t decided;     /* called for each decision of an expression; may be NULL */
    void *decided_argument;
-   const rkb_plan_t *lender; /* whose launches are taken; NULL: those whose `when` holds */
+   const rkb_plan_t *lender; /* the plan whose launches are borrowed; NULL: the launches whose `when` holds */
    plan_choices_t choices;
    const int64_t *tune;
    rkb_value_t *lets;
@@ -42,7 +42,7 @@ void planner_find(planner_t *planner, const char *reason, rkb_place_t place, con
    RKB_PRINTF(4, 5);
 /* The value of a name in the planner's expressions: an rkb_lookup_t whose argument is the planner. */
 bool planner_name(void *planner, const char *name, rkb_value_t *value);
-/* Evaluates; false after a finding (plan.expression). */
+/* Evaluates an expression; false after a finding (plan.expression). */
 bool planner_value(planner_t *planner, const rkb_expression_t *expression, rkb_value_t *value);
 bool planner_integer(planner_t *planner, const rkb_expression_t *expression, int64_t *value);
 uint32_t planner_buffer(const planner_t *planner, const char *name); /* UINT32_MAX when there is none */
@@ -62,8 +62,8 @@ bool planner_arguments(planner_t *planner, const manifest_launch_t *launch, cons
 
 /* A plan in an arena of its own, which rkb_plan_free frees.  choices: in the arena. */
 rkb_plan_t *plan_adopt(rkb_arena_t *arena, const rkb_plan_t *plan, plan_choices_t choices);
-/* None where the plan was read from bytes. */
+/* The outcomes that a plan remembers; there are none if the plan was read from bytes. */
 const plan_choices_t *plan_choices(const rkb_plan_t *plan);
-size_t plan_bytes(const rkb_plan_t *plan); /* of its memory */
+size_t plan_bytes(const rkb_plan_t *plan); /* bytes of the plan's memory */
 
 #endif

@@ -65,7 +65,7 @@ static bool put_integer(slot_t *slot, int64_t value) {
    char text[160];
    if (bytes < 8) {
       const int64_t most = ((int64_t)1 << (8 * bytes - 1)) - 1;
-      /* One byte is a bool or an unsigned char far more often than a signed one. */
+      /* A parameter of one byte is far more often a bool or an unsigned char than a signed char, so 0 to 255 fit too. */
       if (value < -most - 1 || value > (bytes == 1 ? 255 : most)) {
          snprintf(text, sizeof text, "its value %lld does not fit the kernel's %u-bit integer",
                   (long long)value, bytes * 8);

@@ -1,4 +1,4 @@
-/* The plans of one build, by shape (kernel.h).
+/* Keeps the plans of one build, by shape (kernel.h).
  *
  * Owns a reference to each plan that it keeps.  Any thread: plans are made under the lock, so that no two threads make the same one; that takes some
  * microseconds. */
@@ -12,16 +12,16 @@
 
 enum {
    LISTS = 256,
-   MOST_PLANS = 4096,    /* the judge of a convolution asks for 1,700 */
-   MOST_BYTES = 16 << 20 /* of all plans that are kept: most have 1 to 4 KB */
+   MOST_PLANS = 4096,    /* judging a convolution needs 1,700 */
+   MOST_BYTES = 16 << 20 /* memory of all plans that are kept; most have 1 to 4 KB */
 };
 
-/* A plan depends on nothing of its case but what follows from the numbers: the dims and the attributes, which all cases of a task have in one order. */
+/* A plan depends only on the numbers of its case: the dims and the attributes, which all cases of a task have in the same order. */
 typedef struct kept {
    struct kept *next;
    rkb_plan_t *plan;
    uint32_t count;
-   uint64_t numbers[]; /* an attribute: its bits */
+   uint64_t numbers[]; /* dims, then the bits of attributes */
 } kept_t;
 
 struct rkb_plan_cache {
@@ -78,7 +78,7 @@ static bool is_of(const kept_t *kept, const rkb_case_t *the_case) {
    return same;
 }
 
-/* Under the lock. */
+/* Called under the lock. */
 static void keep(rkb_plan_cache_t *cache, kept_t **list, const rkb_case_t *the_case, rkb_plan_t *plan) {
    const size_t bytes = plan_bytes(plan);
    if (cache->count == MOST_PLANS || cache->bytes + bytes > MOST_BYTES)

@@ -21,7 +21,7 @@ static bool natural(planner_t *planner, const rkb_expression_t *expression, cons
 
 /* Strides in bytes.  When the manifest has none, each dimension follows the previous one without a gap. */
 static bool strides(planner_t *planner, const manifest_map_t *from, uint32_t element, rkb_plan_map_t *map) {
-   uint64_t dense = map->interleave ? 8u << map->interleave : element; /* a slice of channels */
+   uint64_t dense = map->interleave ? 8u << map->interleave : element; /* with an interleaved layout, an element is a slice of channels */
    for (uint32_t k = 1; k < map->rank; k++) {
       uint64_t elements;
       if (from->strides &&
@@ -88,7 +88,7 @@ static rkb_place_t entry_place(rkb_expression_t *const *list, uint32_t entry, rk
    return list ? rkb_expression_place(list[entry]) : otherwise;
 }
 
-/* The place of what breaks a rule.  Where the manifest does not write that key, that of the key from which it follows. */
+/* Returns the place of the key that breaks a rule.  If the manifest does not have this key, returns the place of the key from which its value follows. */
 static rkb_place_t part_place(const manifest_map_t *map, const rkb_map_part_t *part) {
    rkb_place_t place = map->place;
    switch (part->key) {

@@ -223,7 +223,7 @@ static void read_plan(reader_t *reader, rkb_plan_t *plan) {
       read_constant(reader, plan, &constants[i]);
    plan->constants = constants;
    const bool has_maps = plan->version >= PLAN_VERSION_MAPS, pixels = plan->version == PLAN_VERSION_PIXELS;
-   plan->version = PLAN_VERSION; /* version of the plan's meaning; the file's version is that of its bytes */
+   plan->version = PLAN_VERSION; /* the version of the plan's meaning; the bytes have a version of their own */
    plan->map_count = has_maps ? record_count(&reader->in, MAX_MAPS, 60) : 0;
    expect(reader, !has_maps || plan->map_count, "a plan of version 2 or 3 has tensor maps");
    rkb_plan_map_t *maps = rkb_arena_array(reader->arena, plan->map_count + 1, sizeof *maps);

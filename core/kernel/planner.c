@@ -55,7 +55,7 @@ bool planner_value(planner_t *planner, const rkb_expression_t *expression, rkb_v
 bool planner_integer(planner_t *planner, const rkb_expression_t *expression, int64_t *value) {
    char message[256];
    rkb_value_t told;
-   if (planner->decided) /* the same once more, for who listens; a fault is found below */
+   if (planner->decided) /* evaluates it once more to report its decisions; a fault is found below */
       (void)rkb_expression_decide(expression, planner_name, planner, planner->decided,
                                   planner->decided_argument, &told, message, sizeof message);
    enum rkb_fault fault =

@@ -1,8 +1,6 @@
-/* Decides which 64-bit parameters of a kernel are addresses.  PTX from NVRTC 13.0 and older has no `.ptr`, so
- * the body is read.  A value is an address if it is passed to cvta.to or stands in brackets, directly or
- * after moves and additions.  It is a number if it is multiplied, shifted, converted or compared.  Evidence
- * for an address wins, because addresses are masked for alignment too.  Owns nothing beyond the call; any
- * thread. */
+/* Decides which 64-bit parameters of a kernel are addresses.  PTX from NVRTC 13.0 and older has no `.ptr`, so the body is read.  A value is an address if
+ * it is passed to cvta.to or stands in brackets, directly or after moves and additions.  It is a number if it is multiplied, shifted, converted or compared.
+ * If a value is used in both ways, it is an address, because kernels also mask addresses for alignment.  Owns nothing beyond the call; any thread. */
 #include "kernel/ptx.h"
 
 #include <stdlib.h>
@@ -55,7 +53,7 @@ static bool begins(const char *at, const char *end, const char *word) {
    return (size_t)(end - at) >= length && memcmp(at, word, length) == 0;
 }
 
-/* [entry_param_K] or [entry_param_K+0]: 1 + K, else 0. */
+/* Returns 1 + K for [entry_param_K] or [entry_param_K+0], else 0. */
 static uint32_t loaded_parameter(const char *at, const char *end, const char *entry, uint32_t count) {
    size_t name = strlen(entry);
    char *after;

@@ -25,7 +25,7 @@ static void skip_space(cursor_t *in) {
    }
 }
 
-/* The next word (a directive, a name or a number) into out; punctuation is one byte.  False at the end. */
+/* Copies the next word (a directive, a name or a number) to out; punctuation is one byte.  False at the end. */
 static bool word(cursor_t *in, char *out, size_t room) {
    size_t length = 0;
    skip_space(in);
@@ -67,7 +67,7 @@ static bool read_parameter(cursor_t *in, rkb_arena_t *arena, uint32_t *offset, r
       if (strcmp(text, ".ptr") == 0)
          pointer = true;
       else if (strcmp(text, ".align") == 0 && word(in, text, sizeof text)) {
-         if (!pointer) /* after .ptr it is the alignment of the memory pointed to */
+         if (!pointer) /* after .ptr this is the alignment of the memory that it points to */
             align = (uint32_t)strtoul(text, NULL, 10);
       } else if (strcmp(text, "[") == 0 && word(in, text, sizeof text)) {
          elements = (uint32_t)strtoul(text, NULL, 10);

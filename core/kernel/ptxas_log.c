@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number before `what` in line, or 0. */
+/* Returns the number before the text `what` in the line, or 0. */
 static uint32_t amount(const char *line, size_t length, const char *what) {
    const char *found = memmem(line, length, what, strlen(what));
    while (found && found > line && found[-1] == ' ')

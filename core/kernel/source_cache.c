@@ -1,4 +1,4 @@
-/* The sources that a run has read last (kernel.h).  A full cache drops the source that was asked for longest ago.
+/* The sources that a run used last (kernel.h).  A full cache drops the source that was not used for the longest time.
  *
  * Owns a reference to each source that it keeps.  Any thread: the lock guards the list, and texts are read outside it. */
 #include "kernel/kernel.h"
@@ -10,13 +10,13 @@
 
 enum {
    MOST_SOURCES = 256,
-   MOST_TEXT = 256 << 10, /* bytes of one text that is kept; the compilers take none that is longer */
-   MOST_BYTES = 1 << 20   /* of all texts that are kept: with tokens and manifests some 10 MB, at worst 60 */
+   MOST_TEXT = 256 << 10, /* most bytes of a text that is kept; compilers refuse longer texts */
+   MOST_BYTES = 1 << 20   /* most bytes of all kept texts; with tokens and manifests they take some 10 MB, at worst 60 */
 };
 
 struct rkb_source_cache {
    pthread_mutex_t lock;
-   rkb_source_t *sources[MOST_SOURCES]; /* the one that was asked for last comes first */
+   rkb_source_t *sources[MOST_SOURCES]; /* the source that was used last comes first */
    uint32_t count;
    size_t bytes;   /* of the texts */
    uint64_t reads; /* texts that were read */
@@ -37,13 +37,13 @@ void rkb_source_cache_free(rkb_source_cache_t *cache) {
    free(cache);
 }
 
-/* Takes the source out of the place and puts it first.  Under the lock. */
+/* Moves the source from its place to the first place.  Called under the lock. */
 static void put_first(rkb_source_cache_t *cache, rkb_source_t *source, uint32_t place) {
    memmove(cache->sources + 1, cache->sources, place * sizeof *cache->sources);
    cache->sources[0] = source;
 }
 
-/* A reference to the source of a text, which comes first then; NULL: it is not there.  Under the lock. */
+/* Returns a reference to the source of a text, and puts it first.  NULL: the cache does not have it.  Called under the lock. */
 static rkb_source_t *find(rkb_source_cache_t *cache, const char *text, size_t bytes) {
    for (uint32_t i = 0; i < cache->count; i++) {
       rkb_source_t *source = cache->sources[i];
@@ -55,7 +55,7 @@ static rkb_source_t *find(rkb_source_cache_t *cache, const char *text, size_t by
    return NULL;
 }
 
-/* Keeps a reference to the source, and drops the last ones until it fits.  Under the lock. */
+/* Keeps a reference to the source.  Drops the last sources until there is room for it.  Called under the lock. */
 static void keep(rkb_source_cache_t *cache, rkb_source_t *source) {
    while (cache->count && (cache->count == MOST_SOURCES || cache->bytes + source->bytes > MOST_BYTES)) {
       rkb_source_t *last = cache->sources[--cache->count];

@@ -3,19 +3,19 @@
 
 #include "base/name_table.h"
 
-/* Goes through a manifest twice: first it counts, without a list. */
+/* State of going through a manifest.  This is done twice: first to count expressions, without a list, then to fill the list. */
 typedef struct walk {
-   survey_expressions_t *list; /* NULL: count alone */
-   rkb_name_table_t texts;     /* of launches that always run, and of tensor maps */
+   survey_expressions_t *list; /* NULL: only counts */
+   rkb_name_table_t texts;     /* texts of expressions of launches that always run, and of tensor maps */
    uint32_t *of_texts;         /* the expression that has a text */
    uint32_t expression_count;
-   bool always; /* whether what is mentioned now is evaluated at each shape */
+   bool always; /* whether the expressions mentioned now are evaluated at each shape */
    rkb_lookup_t is_value;
    void *argument;
-   uint32_t count; /* mentions until now */
+   uint32_t count; /* mentions so far */
 } walk_t;
 
-/* The number of the expression that has this one's text. */
+/* Returns the number of the expression with the same text. */
 static uint32_t number_of(walk_t *walk, const rkb_expression_t *expression) {
    const char *text = rkb_expression_text(expression);
    const uint32_t known = walk->always ? rkb_name_table_find(&walk->texts, text) : UINT32_MAX;
@@ -30,7 +30,7 @@ static uint32_t number_of(walk_t *walk, const rkb_expression_t *expression) {
    return number;
 }
 
-/* Expressions whose values nothing else needs. */
+/* Mentions expressions of which no other expression needs the value. */
 static void mention(walk_t *walk, rkb_expression_t *const *expressions, uint32_t count) {
    for (uint32_t i = 0; expressions && i < count; i++) {
       if (!expressions[i] || !rkb_expression_can_decide(expressions[i]))
@@ -41,7 +41,7 @@ static void mention(walk_t *walk, rkb_expression_t *const *expressions, uint32_t
    }
 }
 
-/* A head that is no number is a buffer or a tensor map. */
+/* Mentions an argument's expression.  If its head is the name of no number, the head is a buffer or a tensor map. */
 static void mention_argument(walk_t *walk, const manifest_argument_t *argument) {
    rkb_value_t value;
    for (uint32_t i = 0; i < argument->member_count; i++)

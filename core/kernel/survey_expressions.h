@@ -1,8 +1,7 @@
-/* The expressions of a manifest that a survey evaluates.  A network's launches repeat a few texts some hundred times (`ceildiv(B * H * W,
- * 128)`), so launches that always run share one expression here for each text: with the same values of the same names it has the same value
- * and decides the same.  Launches with a condition share none: what a text decides where one launch runs is another thing than where
- * another one runs.  Nor do lets: a name that a let mentions may be a dim's there and a later let's elsewhere.  Made once a survey; one
- * thread. */
+/* The expressions of a manifest that a survey evaluates.  The launches of a network repeat a few texts some hundred times (`ceildiv(B * H * W, 128)`).  So
+ * launches that always run share one expression for each text: with the same values of names it has the same value and the same decisions.  Launches with a
+ * condition share no expressions, because they run at different shapes.  Lets share none either: a name in a let may mean a dim, and the same name elsewhere
+ * a later let.  Made once for a survey; one thread. */
 #ifndef RKB_KERNEL_SURVEY_EXPRESSIONS_H
 #define RKB_KERNEL_SURVEY_EXPRESSIONS_H
 
@@ -10,10 +9,10 @@
 
 #define SURVEY_NO_EXPRESSION UINT32_MAX
 
-/* An expression, and what it came to at the shape with that number. */
+/* An expression, and its value at the shape with this number. */
 typedef struct surveyed {
    const rkb_expression_t *expression;
-   uint64_t shape, mentioned; /* shape 0: it was not evaluated yet */
+   uint64_t shape, mentioned; /* shape 0: not evaluated yet */
    rkb_value_t value;
    bool is_decided;
 } surveyed_t;
@@ -23,12 +22,12 @@ typedef struct survey_expressions {
    uint32_t *mentions; /* numbers of expressions, in the manifest's order */
    uint32_t *whens;    /* a launch's condition; SURVEY_NO_EXPRESSION: it has none */
    uint32_t *
-      ends; /* mentions of launch i end at ends[i], where those of the next one begin; those of tensor maps follow the last launch's */
+      ends; /* mentions of launch i end at ends[i], and those of launch i + 1 begin there; mentions of tensor maps follow those of the last launch */
    uint32_t mention_count;
 } survey_expressions_t;
 
-/* Lists them.  is_value: whether a name stands for a number at every shape; an argument with another name in front is a buffer or a tensor map.
- * Memory of the arena. */
+/* Fills the list, in memory of the arena.  is_value: whether a name stands for a number at every shape.  An argument that begins with any other name is a
+ * buffer or a tensor map. */
 void survey_expressions_make(survey_expressions_t *list, const manifest_t *manifest, rkb_lookup_t is_value,
                              void *argument, rkb_arena_t *arena);
 

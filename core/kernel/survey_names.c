@@ -8,7 +8,8 @@
 
 #define FIRST_BITS 8u
 
-/* The name's number in the table of names; SURVEY_NAMES: there is no room for it.  A let may have the name of a dim: the mentions before it are the dim's. */
+/* Returns the name's number in the table of names; SURVEY_NAMES: there is no room for it.  A let may have the name of a dim; mentions before this let mean
+ * the dim. */
 static uint32_t number_of(survey_names_t *names, const char *text) {
    const planner_t *planner = names->planner;
    uint32_t n = 0, let = 0;
@@ -23,7 +24,7 @@ static uint32_t number_of(survey_names_t *names, const char *text) {
    return n;
 }
 
-/* The place of a mention, or the free one where it belongs. */
+/* Returns the place of a mention, or the free place where it would go. */
 static survey_mention_t *place_of(const survey_names_t *names, const char *text) {
    const uint32_t last = (1u << names->mention_bits) - 1;
    uint32_t at = ((uint32_t)((uintptr_t)text >> 3) * 2654435761u) >> (32 - names->mention_bits);
@@ -53,7 +54,7 @@ void survey_names_clear(survey_names_t *names) {
    names->mentions = NULL;
 }
 
-/* The name that this mention has; NULL: there is no room for it. */
+/* Returns the name of a mention; NULL: there is no room for it. */
 static survey_name_t *mentioned(survey_names_t *names, const char *text) {
    survey_mention_t *mention = place_of(names, text);
    if (!mention->text) {
@@ -71,7 +72,7 @@ static bool is_same(const rkb_value_t *a, const rkb_value_t *b) {
    return a->is_real == b->is_real && (a->is_real ? a->real == b->real : a->integer == b->integer);
 }
 
-/* Whether nothing but the task can have the name. */
+/* Whether no let and no tune parameter has this name, so that its value can only be the task's. */
 static bool is_of_task_alone(const planner_t *planner, const char *name) {
    const manifest_t *manifest = planner->manifest;
    for (uint32_t n = 0; n < manifest->let_count; n++)
@@ -83,7 +84,7 @@ static bool is_of_task_alone(const planner_t *planner, const char *name) {
    return true;
 }
 
-/* As planner_name, which would compare the name with those of all lets and parameters at each shape. */
+/* Finds the name's value as planner_name does, but without comparing the name with all lets and parameters at each shape. */
 static bool find_again(const planner_t *planner, const survey_name_t *known, rkb_value_t *value) {
    return known->is_tasks && planner->lookup(planner->argument, known->name, value)
              ? true

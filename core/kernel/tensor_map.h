@@ -13,7 +13,7 @@
 uint32_t rkb_tensor_map_type(uint32_t dtype);
 /* Bytes of an element; 0: the type is not known, or its elements are smaller than a byte. */
 uint32_t rkb_tensor_map_element(uint32_t type);
-/* What of a map breaks a rule: a key of the manifest, and of a list its entry. */
+/* The part of a map that breaks a rule: a key of the manifest, and for a list the entry. */
 enum rkb_map_key {
    RKB_MAP_KEY_DTYPE,
    RKB_MAP_KEY_DIMS,
@@ -34,8 +34,8 @@ typedef struct rkb_map_part {
    uint32_t entry;
 } rkb_map_part_t;
 
-/* Whether a map breaks a rule; then out has a sentence that says which, and *part (NULL: nobody asks) what breaks it.  The plan gives the
- * buffer's size and the alignment of its address. */
+/* Whether a map breaks a rule.  If it does, out gets a sentence that names the rule, and *part, if part is not NULL, the part that breaks it.  The plan
+ * gives the buffer's size and the alignment of its address. */
 bool rkb_tensor_map_problem(const rkb_plan_map_t *map, uint64_t buffer_bytes, uint32_t buffer_alignment,
                             rkb_map_part_t *part, char *out, size_t size);
 

@@ -79,7 +79,7 @@ static size_t skip_identifier(const reader_t *reader, size_t at) {
    return at;
 }
 
-/* A preprocessing number: wider than a literal, and exactly what the compiler's own tokeniser takes. */
+/* A preprocessing number, as in the C++ standard.  It includes texts that are no valid literals, because the compiler's tokeniser takes them too. */
 static size_t skip_number(const reader_t *reader, size_t at) {
    int before = 0;
    for (;;) {
@@ -95,8 +95,8 @@ static size_t skip_number(const reader_t *reader, size_t at) {
    }
 }
 
-/* at is the opening quote.  An unescaped end of line ends it: so does the compiler, and a stray apostrophe in
- * a comment-like #error line must not swallow the rest of the text. */
+/* at is the opening quote.  An unescaped end of line ends the literal, as in the compiler.  Otherwise an apostrophe in the words of an #error line would
+ * swallow the rest of the text. */
 static size_t skip_quoted(const reader_t *reader, size_t at) {
    int quote = peek_at(reader, at);
    at = after(reader, at);
@@ -179,7 +179,7 @@ static size_t skip_punctuation(const reader_t *reader, size_t at) {
       "<<=", ">>=", "...", "->*", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&",
       "||",  "+=",  "-=",  "*=",  "/=", "%=", "&=", "|=", "^=", "::", "##", ".*", NULL};
    const int second = peek_at(reader, after(reader, at));
-   if (second <= 0 || !strchr("<=>.*-+&|:#", second)) /* of the long ones, so that most need no search */
+   if (second <= 0 || !strchr("<=>.*-+&|:#", second)) /* the second bytes of all longer tokens: most texts need no search */
       return after(reader, at);
    for (uint32_t i = 0; long_ones[i]; i++) {
       size_t end = at;
@@ -380,8 +380,7 @@ static void hash_tokens(const char *text, size_t bytes, const rkb_tokens_t *toke
    for (uint32_t i = 0; i < tokens->count; i++) {
       const rkb_token_t *token = &tokens->list[i];
       if (token->kind != RKB_TOKEN_COMMENT) {
-         /* In a raw string a continuation is part of the value, so the hash takes its raw bytes, which is the
-          * stricter identity. */
+         /* In a raw string a line continuation is part of the value, so the hash takes the raw bytes. */
          size_t length = rkb_token_folded(text, token, folded, bytes + 1);
          if (token->kind == RKB_TOKEN_STRING)
             rkb_hasher_add(hasher, text + token->start, token->length);

@@ -27,7 +27,7 @@ static size_t offset_of(const char *source, rkb_place_t place) {
    return at && place.column - 1 < rest ? (size_t)(at - source) + place.column - 1 : strlen(source);
 }
 
-/* Defaults in the order in which they stand in the text: manifests list parameters in file order. */
+/* Writes the defaults in the order of the text, which is the order in which a manifest lists its parameters. */
 static void write_defaults(const manifest_t *manifest, const char *source, const int64_t *values,
                            rkb_text_t *out) {
    size_t done = 0;

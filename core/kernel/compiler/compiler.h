@@ -8,22 +8,20 @@
 #include <stdint.h>
 #include "base/text.h"
 
-/* A sanitizer brings its own allocator. */
+/* A sanitizer has an allocator of its own, so heap.c is left out. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HEAP_IS_OURS 0
 #else
 #define HEAP_IS_OURS 1
 #endif
 
-/* heap.c: malloc and related functions, with the same addresses in every process.  heap_share: call it before
- * the first fork.  It maps memory of this many bytes, which the forks use one after another, so that its
- * pages are made only once.  False when there is no memory.  heap_fork: call it first in the fork; first: no
- * fork was before it, and it gets huge pages of its own, which cost less where no other fork follows.  The
- * fork's allocations then have the same addresses, whatever was allocated before; beyond the limit the
- * process exits with COMPILER_EXIT_MEMORY.  heap_give_back: call it at the end of the fork, to release the
- * memory of a large compile. */
-#define HEAP_OWN_BYTES (256u << 20)  /* addresses for what is allocated before a fork */
-#define HEAP_FIRST_BYTES (64u << 20) /* of the first fork's own */
+/* heap.c: malloc and related functions, with the same addresses in every process.  heap_share: call it before the first fork.  It maps memory of this many
+ * bytes, which the forks use one after another, so that its pages are made only once.  False when there is no memory.  heap_fork: call it first in the fork;
+ * first: this is the first fork; it gets huge pages of its own, which cost less if no other fork follows.  The fork's allocations then have the same
+ * addresses, whatever was allocated before; beyond the limit the process exits with COMPILER_EXIT_MEMORY.  heap_give_back: call it at the end of the fork, to
+ * release the memory of a large compile. */
+#define HEAP_OWN_BYTES (256u << 20)  /* range of addresses for allocations before a fork */
+#define HEAP_FIRST_BYTES (64u << 20) /* memory that the first fork has for itself */
 bool heap_share(uint64_t bytes);
 void heap_fork(bool first);
 void heap_give_back(void);
@@ -46,8 +44,8 @@ typedef struct compile_request {
    uint32_t expression_count;
    bool want_cubin;
 } compile_request_t;
-/* home: the toolkit asked for, or NULL to look in the usual places.  When the result is NULL, why holds a
- * sentence that says what to install. */
+/* Loads NVRTC.  home: the folder of the toolkit, or NULL to search the usual places.  If the result is NULL, `why` gets a sentence that says what to
+ * install. */
 nvrtc_t *nvrtc_open(const char *home, rkb_text_t *why);
 int nvrtc_major(const nvrtc_t *nvrtc);
 int nvrtc_minor(const nvrtc_t *nvrtc);
@@ -55,7 +53,7 @@ const char *nvrtc_library(const nvrtc_t *nvrtc);  /* path of the loaded library 
 /* Whether NVRTC's own library of built-in functions was found beside it and is loaded, so that a compile loads nothing. */
 bool nvrtc_has_builtins(const nvrtc_t *nvrtc);
 const char *nvrtc_includes(const nvrtc_t *nvrtc); /* the toolkit's include directory, or "" */
-/* Compiles and appends the answer of compiler_protocol.h without the last field. */
+/* Compiles, and appends the answer of compiler_protocol.h except its last field. */
 void nvrtc_compile(nvrtc_t *nvrtc, const compile_request_t *request, rkb_text_t *answer);
 
 /* compiler_sandbox.c: from now on the process may read only files below directory ("": none), and may neither

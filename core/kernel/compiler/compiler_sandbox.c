@@ -22,8 +22,7 @@ static bool enter_landlock(const char *directory) {
 #define REFUSE_CALL(number)                                                                                       \
    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
 
-/* A list of refused calls instead of allowed ones, because NVRTC is a closed library whose needs change
- * between versions, and Landlock protects the files. */
+/* Refuses a list of calls, instead of allowing a list.  NVRTC is a closed library whose needs change between versions, and Landlock protects the files. */
 static bool enter_seccomp(void) {
 #ifdef AUDIT_ARCHITECTURE
    struct sock_filter code[] = {

@@ -66,8 +66,7 @@
 #define STD_FROM_CUDA(header)                                                                                \
    GUARD "#include <cuda/std/" header ">\nnamespace std { using namespace cuda::std; }\n"
 
-/* NVRTC declares the runtime's device side itself (threadIdx, dim3, printf, atomics); these names need
- * nothing more. */
+/* NVRTC declares the device side of the runtime itself (threadIdx, dim3, printf, atomics), so these headers are empty. */
 #define NOTHING GUARD
 
 const compiler_header_t compiler_headers[] = {
@@ -87,7 +86,7 @@ const compiler_header_t compiler_headers[] = {
    {"stdbool.h", NOTHING},
    {"stdio.h", NOTHING},
    {"cstdio", NOTHING},
-   {"iostream", NOTHING}, /* cub of CUDA 12.4 includes it */
+   {"iostream", NOTHING}, /* cub of CUDA 12.4 includes this header */
    {"stdlib.h", NOTHING},
    {"cstdlib", NOTHING},
    {"string.h", NOTHING},

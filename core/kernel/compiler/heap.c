@@ -30,9 +30,10 @@ enum {
    SMALL_CLASSES = SMALL / ALIGNMENT + 1,
    STEPS = 8,
    CLASSES = SMALL_CLASSES + 32 * STEPS,
-   ABSURD = 16 /* times the limit */
+   ABSURD = 16 /* a request of this many times the limit shows that NVRTC is broken */
 };
-/* grown_by: each page of it is cleared, and the compile may end before it needs them. */
+/* grown_by: how much memory is made accessible at a time.  It is small, because each new page must be cleared and the compile may end before it needs
+ * them. */
 static const size_t largest = (size_t)1 << 40, grown_by = 2 << 20, kept = 64 << 20;
 
 /* The header before each block. */
@@ -53,7 +54,7 @@ static struct {
    /* The range in use; memory beyond `ready` must be made accessible first. */
    char *start, *top, *ready, *end;
    char *shared; /* the range for forks; NULL: there is none */
-   char *own_end; /* in a fork: up to here the range is memory of its own */
+   char *own_end; /* in a fork: in a fork: up to this address the memory is the fork's own */
    size_t limit; /* size limit of that range */
    bool forked;
    room_t *free[CLASSES];
@@ -81,8 +82,7 @@ static uint32_t class_of(size_t bytes, size_t *room) {
    return SMALL_CLASSES + (doubling - SMALL_DOUBLINGS) * STEPS + (uint32_t)steps - 1;
 }
 
-/* Maps memory at the address if it is free.  Elsewhere the compiler works too, but not always with the same
- * output. */
+/* Maps memory at the address if it is free, else at another address.  The compiler works there too, but its output may differ. */
 static char *map(char *address, size_t bytes, int protection, int flags, int file) {
    void *at = mmap(address, bytes, protection, flags | MAP_NORESERVE | MAP_FIXED_NOREPLACE, file, 0);
    if (at == MAP_FAILED)
@@ -102,7 +102,7 @@ static void *new_room(size_t bytes) {
       return NULL;
    while (heap.forked && heap.top + bytes > heap.ready) {
       const size_t left = (size_t)(heap.end - heap.ready), more = left < grown_by ? left : grown_by;
-      /* one call instead of thousands of faults */
+      /* one system call in place of thousands of page faults */
       madvise(heap.ready, more, heap.ready < heap.own_end ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
       heap.ready += more;
    }
@@ -131,8 +131,9 @@ static void *allocate(size_t alignment, size_t bytes) {
          return block;
       }
    }
-   /* When an allocation fails, NVRTC crashes as often as it reports the failure.  But where it has used little and asks at once for many times
-    * what there ever is, it does not need that: it is broken, and its crash will say so. */
+   /* When an allocation fails, NVRTC crashes as often as it reports the failure, so the fork ends here with an exit code.  There is one exception: NVRTC
+    * has used little, and asks at once for many times the limit.  It cannot need that much, so it is broken.  It then gets NULL, and its crash shows the
+    * fault. */
    if (heap.forked && !(bytes / ABSURD > heap.limit && heap_bytes() < heap.limit / 2))
       _exit(COMPILER_EXIT_MEMORY);
    errno = ENOMEM;
@@ -149,8 +150,8 @@ bool heap_share(uint64_t bytes) {
    return heap.shared != NULL;
 }
 
-/* Lays memory of the fork's own over the part of the range that most compiles need.  Shared memory gets no huge pages, and huge
- * pages are made in a third of the time. */
+/* Maps memory of the fork's own over the part of the shared range that most compiles need.  This memory has huge pages, which shared memory cannot have
+ * and which are made in a third of the time. */
 static void take_own(void) {
    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
    if (heap.limit < HEAP_FIRST_BYTES ||
@@ -164,9 +165,9 @@ void heap_fork(bool first) {
    heap.forked = true;
    heap.start = heap.top = heap.ready = heap.own_end = heap.shared;
    heap.end = heap.shared + heap.limit;
-   if (first) /* `rkb check` compiles once, and then nobody uses the shared pages again */
+   if (first) /* the first fork may be the only one (`rkb check` compiles once), so shared pages would serve nobody else */
       take_own();
-   memset(heap.free, 0, sizeof heap.free); /* their pages belong to the parent and would have to be copied */
+   memset(heap.free, 0, sizeof heap.free); /* free blocks from before the fork are in the parent's pages, which would have to be copied */
 }
 
 void heap_give_back(void) {

@@ -39,7 +39,7 @@ struct nvrtc {
    int (*lowered)(program_t, const char *, const char **);
    int major, minor;
    char library[4096], includes[4096];
-   bool has_builtins; /* its library of builtins is loaded */
+   bool has_builtins; /* NVRTC's library of built-in functions is loaded */
    const char *header_names[64], *header_texts[64];
 };
 
@@ -92,8 +92,8 @@ static void find_includes(nvrtc_t *nvrtc) {
    }
 }
 
-/* NVRTC loads its library of builtins by its bare name at the first compile.  The loader finds it only if the
- * toolkit is on its path.  If a library of that name is loaded already, the loader uses it. */
+/* NVRTC loads its library of built-in functions by its bare name at the first compile.  The loader would find it only if the toolkit is on its path.  But
+ * the loader uses a library of this name that is loaded already, so this function loads it by its full path. */
 static bool load_builtins(const nvrtc_t *nvrtc) {
    char path[4200];
    const char *slash = strrchr(nvrtc->library, '/');
@@ -134,7 +134,7 @@ static bool try_directory(nvrtc_t *nvrtc, const char *directory) {
    return false;
 }
 
-/* /usr/local/cuda, then /usr/local/cuda-13.1, /usr/local/cuda-12.8, ...: the highest name first. */
+/* Tries /usr/local/cuda, then /usr/local/cuda-13.1, /usr/local/cuda-12.8 and so on, the highest version first. */
 static bool try_installed(nvrtc_t *nvrtc) {
    glob_t found;
    bool done = try_directory(nvrtc, "/usr/local/cuda");

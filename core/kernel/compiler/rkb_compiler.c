@@ -43,7 +43,7 @@ static void allow_cpu(uint64_t seconds) {
    getrlimit(RLIMIT_CPU, &bounds);
    bounds.rlim_cur = seconds + 2 < bounds.rlim_max ? seconds + 2 : bounds.rlim_max;
    setrlimit(RLIMIT_CPU,
-             &bounds); /* SIGXCPU, because its meaning is clear, instead of the SIGKILL of the hard limit */
+             &bounds); /* the soft limit sends SIGXCPU, whose meaning is clear; the hard limit would send SIGKILL */
 }
 
 static uint64_t worked_ns(void) {
@@ -82,9 +82,9 @@ static bool read_settings(int argc, char **argv, settings_t *settings) {
    return argc % 2 == 1;
 }
 
-/* The first compile loads NVRTC's own library of built-in functions where it did not lie beside NVRTC, so it is done before the
- * sandbox closes the file system.  The assembler loads no library, so compiling to PTX suffices.  Nothing else of it serves
- * later compiles: without it they take as long and give the same bytes. */
+/* Compiles a small text before the sandbox closes the file system, because the first compile loads NVRTC's library of built-in functions, unless that lies
+ * beside NVRTC.  Compiling to PTX suffices: the assembler loads no library.  This compile has no other effect: later compiles take as long without it and
+ * give the same bytes. */
 static void warm_up(nvrtc_t *nvrtc) {
    static const char *options[] = {"--gpu-architecture=compute_90", "--minimal"};
    const compile_request_t request = {
@@ -127,7 +127,7 @@ static bool send_own_number(void) {
    return sent;
 }
 
-/* In the fork: one compile, then the end. */
+/* Runs in the fork: compiles once, and ends the process. */
 static _Noreturn void compile_once(nvrtc_t *nvrtc, bool first, uint64_t cpu_seconds, const void *payload,
                                    size_t length) {
    prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -160,7 +160,7 @@ static int serve(nvrtc_t *nvrtc, uint64_t cpu_seconds) {
       unsigned char header[WIRE_HEADER_BYTES];
       uint64_t length;
       if (!record_read_all(STDIN_FILENO, header, sizeof header))
-         return 0; /* the program closed its end */
+         return 0; /* the parent program closed its end of the pipe */
       if (!record_header_length(header, COMPILER_MAX_REQUEST, &length))
          return COMPILER_EXIT_BROKEN;
       if (!record_read_all(STDIN_FILENO, payload, length))
