@@ -44,7 +44,7 @@ void rkb_archive_close(rkb_archive_t *archive) {
    free(archive);
 }
 
-/* Makes an archive object with the lock taken and no connection yet. */
+/* Makes an archive object that holds the lock and has no connection yet. */
 static int open_locked(const char *directory, rkb_archive_t **archive, rkb_error_t *err) {
    char *path = rkb_run_path_archive(directory);
    char *lock_path = rkb_run_path_lock(directory);

@@ -89,8 +89,8 @@ int rkb_archive_get_document(rkb_archive_t *archive, const char *hash, char **te
 
 enum rkb_request_section { RKB_SECTION_PROPOSE = 1, RKB_SECTION_SEARCH };
 
-/* How the request came about: the strategy's answer to an ask.  RKB_ANSWER_LISTED: a propose entry, without an ask.
- * RKB_ANSWER_WAIT, _DONE and _FILL (completes a group after DONE) are empty, finished requests. */
+/* How the request came about.  Mostly it is the strategy's answer to an ask.  RKB_ANSWER_LISTED: it comes from a propose entry, without an ask.
+ * RKB_ANSWER_WAIT, RKB_ANSWER_DONE and RKB_ANSWER_FILL (which completes a group after DONE) are empty requests, finished at once. */
 enum rkb_request_answer {
    RKB_ANSWER_LISTED = 1,
    RKB_ANSWER_OK,
@@ -216,12 +216,12 @@ typedef struct rkb_strategy_record_record {
 /* Stores an ask and the request it made, in one transaction. */
 int rkb_archive_put_ask(rkb_archive_t *archive, const rkb_request_record_t *request, const char *hash,
                         rkb_error_t *err);
-/* Stores an ask as above, together with the tell before it (NULL: none).  In a search, each tell makes room for the next ask. */
+/* Stores an ask as above, together with the tell before it (NULL: none).  In a search, each tell is followed by the next ask. */
 int rkb_archive_put_turn(rkb_archive_t *archive, const rkb_strategy_record_record_t *told,
                          const rkb_request_record_t *request, const char *hash, rkb_error_t *err);
 int rkb_archive_put_tell(rkb_archive_t *archive, uint32_t section, int64_t request, const char *hash,
                          rkb_error_t *err);
-/* Calls visit for the dialogue in order.  visit returns RKB_OK to continue; any other status ends the loop and is returned. */
+/* Calls visit for each ask and tell in order.  visit returns RKB_OK to continue; any other status ends the loop and is returned. */
 int rkb_archive_each_dialogue(rkb_archive_t *archive,
                               int (*visit)(void *argument, const rkb_strategy_record_record_t *record),
                               void *argument, rkb_error_t *err);
@@ -267,14 +267,14 @@ int rkb_archive_cost(rkb_archive_t *archive, double *usd, rkb_error_t *err);
 /* Counts the answered questions to models of all propose requests and of the search requests below this
  * number. */
 int rkb_archive_count_answers(rkb_archive_t *archive, int64_t before, uint64_t *count, rkb_error_t *err);
-/* Finds the finished call (section, request, stage, child) of an earlier attempt, so that its reply is replayed instead of bought
- * again.  *found says whether there is one; *reply is malloc'd. */
+/* Finds the finished call (section, request, stage, child) of an earlier attempt.  Its reply is then replayed, and not bought again.  *found says whether
+ * there is one; *reply is malloc'd. */
 int rkb_archive_find_reply(rkb_archive_t *archive, uint32_t section, int64_t request, const char *stage,
                            int64_t child, bool *found, char **reply, rkb_error_t *err);
 
 /* The archive's record of a question, found by its asker (section, request, stage, child) and its key. */
 typedef struct rkb_call_found {
-   bool asked;                    /* this asker asked this question before; draw is the draw it had */
+   bool asked;                    /* this asker asked this question before; `draw` is the draw of that time */
    bool replied;                  /* there is a finished reply; the members below describe it */
    int64_t draw;                  /* if not asked: the next free draw of the key */
    int64_t attempts;              /* attempts of this asker so far, failed ones included */

@@ -199,8 +199,7 @@ static int check_open(rkb_connection_t *writer, int64_t key, rkb_error_t *err) {
                    state);
 }
 
-/* Ends a transaction that wrote to a request, as rkb_archive_end does.  If the write makes rows in memory out
- * of date, they are not used any more. */
+/* Ends a transaction that wrote to a request, as rkb_archive_end does.  If the write changed rows that are kept in memory, those are no longer used. */
 static int end_request(rkb_archive_t *archive, int64_t key, int status, rkb_error_t *err) {
    const int ended = rkb_archive_end(archive, status, err);
    rkb_shared_rows_request_changed(archive->shared, key);

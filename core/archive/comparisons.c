@@ -17,7 +17,7 @@ const rkb_comparison_t rkb_comparisons[] = {
     {"section", "number", "role", "position", "candidate"},
     "SELECT r.section, r.number, i.role, i.position, i.candidate FROM request_input i JOIN request r ON r.id = i.request "
     "ORDER BY 1, 2, 3, 4"},
-   /* A strategy is told what was measured.  Where that was timed, the hash differs from run to run. */
+   /* The hash covers the measurements that the strategy was told.  If they are times, the hash differs from run to run. */
    {"dialogue",
     1,
     {"sequence", "what", "request", "hash"},

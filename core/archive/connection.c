@@ -15,8 +15,8 @@ static const char *const statement_text[RKB_SQL_COUNT] = {
 #undef RKB_X
 };
 
-/* How long, in milliseconds, a writer waits for a reader's checkpoint or recovery.  The run's lock keeps out a second writer, so a
- * longer wait means a fault. */
+/* How long, in milliseconds, a writer waits for a reader's checkpoint or recovery.  Because the run's lock allows no second writer, a longer wait means a
+ * fault. */
 enum { BUSY_MS = 10000 };
 
 /* WAL with NORMAL survives any kill of the process; only a power cut can lose the last commits (sqlite.org/wal.html, "Performance
@@ -121,8 +121,8 @@ static int open_reader(const char *path, sqlite3 **database) {
    return result;
 }
 
-/* The path may name a pipe, which would never open, or a link, through which SQLite would write to another file.  An archive that is only
- * read may be a link; the files that SQLite puts beside it may not. */
+/* Whether a path is safe to open.  A pipe would never open, and through a link SQLite would write to another file.  An archive that is only read may be a
+ * link; the files that SQLite puts beside it may not. */
 static bool is_archive_file(const char *path, int mode) {
    static const char *const beside[] = {"-wal", "-shm", "-journal"};
    struct stat about;

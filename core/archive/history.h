@@ -27,7 +27,7 @@ typedef struct rkb_call_history {
    int64_t id, request, child, attempt; /* request: its key */
    const char *stage, *model, *state, *source; /* never NULL */
    const char *outcome, *error, *prompt, *reply; /* or NULL */
-   /* Usd: for a call that never ended, its reservation; seconds: negative when unknown. */
+   /* usd: for a call that never ended, its reservation.  seconds: negative when unknown. */
    double usd, seconds;
    int64_t input_tokens, output_tokens;          /* negative when not reported */
 } rkb_call_history_t;
@@ -35,7 +35,7 @@ typedef struct rkb_call_history {
 int rkb_archive_each_call(rkb_archive_t *archive, int (*visit)(void *argument, const rkb_call_history_t *call),
                           void *argument, rkb_error_t *err);
 
-/* The place of a request's key in the order of requests: propose first.  Compares as <0, 0, >0. */
+/* Compares two requests' keys by the order of requests, in which propose comes first.  Returns <0, 0 or >0. */
 int rkb_request_key_compare(int64_t left, int64_t right);
 
 #endif

@@ -39,8 +39,8 @@ bool rkb_limiter_of(const char *detail, rkb_limiter_t *limiter) {
    return longest >= 0;
 }
 
-/* Whether the first of two findings is better evidence: counted is better than predicted, and one with a
- * bottleneck is better than one without. */
+/* Whether the first of two limiters is better evidence.  A counted one is better than a predicted one, and one with a bottleneck is better than one
+ * without. */
 static bool says_more(const rkb_limiter_t *first, const rkb_limiter_t *second) {
    if (first->counted != second->counted)
       return first->counted;

@@ -11,7 +11,7 @@ typedef struct rkb_limiter {
    char sentence[256];   /* "global memory, 70 % of its time at peak" */
    char bottleneck[64];  /* "uncoalesced access", or "" when the profiler names none */
    double share;         /* share of the launch's time, 0 to 1; 0: not reported */
-   bool counted;         /* hardware counters gave it; otherwise it was predicted, or only recorded */
+   bool counted;         /* hardware counters gave it; false: it was predicted, or only recorded */
    char moves[2][320];   /* changes that may remove the bottleneck, or "" */
 } rkb_limiter_t;
 

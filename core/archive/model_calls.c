@@ -59,8 +59,8 @@ static int put_call(rkb_connection_t *writer, const rkb_call_record_t *call, int
    return status;
 }
 
-/* Waits for the disk on this one commit: if a power cut lost a reservation, money would be spent without a record.  The setting can
- * change only outside a transaction, and no other thread may write meanwhile. */
+/* This commit waits for the disk: if a power cut lost a reservation, money would be spent without a record.  SQLite's setting for this can change only
+ * outside a transaction, and no other thread may write meanwhile. */
 int rkb_archive_reserve_call(rkb_archive_t *archive, const rkb_call_record_t *call, int64_t *id,
                              rkb_error_t *err) {
    rkb_error_t ignored;

@@ -30,7 +30,7 @@ static int write_pid(int descriptor, const char *path, rkb_error_t *err) {
    return RKB_OK;
 }
 
-/* Preserves errno: the caller still needs the reason why it could not lock. */
+/* Whether the holder is dead.  Preserves errno, because the caller still needs the reason why it could not lock. */
 static bool is_gone(int64_t holder) {
    int saved = errno;
    bool gone = holder > 0 && kill((pid_t)holder, 0) != 0 && errno == ESRCH;
@@ -50,7 +50,8 @@ static int lock_patiently(int descriptor) {
    return result;
 }
 
-/* A run's folder may come from somebody else: a link there would have another file of the user's emptied. */
+/* Whether the file is a plain lock file.  A run's folder may come from another person, and through a link there another file of the user would be emptied.
+ * */
 static bool is_lock_file(int descriptor) {
    struct stat about;
    return fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && about.st_nlink == 1;

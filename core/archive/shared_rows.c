@@ -77,7 +77,7 @@ rkb_arena_t *rkb_shared_rows_arena(rkb_shared_rows_t *shared) {
    return shared->arena;
 }
 
-/* The slot that holds the hash, or the free slot where it belongs. */
+/* Returns the slot that holds the hash, or the free slot where it would go. */
 static place_t *find_place(const rkb_shared_rows_t *shared, place_t *places, uint32_t room,
                            const char *source_hash) {
    uint32_t at = (uint32_t)rkb_hash64(source_hash, strlen(source_hash), 0) & (room - 1);
@@ -145,7 +145,7 @@ bool rkb_shared_rows_add(rkb_shared_rows_t *shared, int64_t request, const rkb_a
    return true;
 }
 
-/* Links the new rows only if all that were read are in order.  A dropped row is in no list. */
+/* Links the new rows only if all rows were read and are in order.  A row that is dropped is in no list. */
 void rkb_shared_rows_end(rkb_shared_rows_t *shared, bool ok, int64_t last) {
    if (ok) {
       for (uint32_t index = shared->count; index < shared->added; index++)

@@ -1,7 +1,6 @@
-/* The rows of finished requests in memory, so that queries of the process that writes the archive do not read
- * them from the file again.  Rows are added in the order of their requests; they never change and never move,
- * and a query gets pointers to them.  As in the file, a bound on the request limits the rows that a query may
- * see.  [any]: a mutex guards the addition of rows; rows that a query got are read without it. */
+/* The rows of finished requests in memory, so that queries of the process that writes the archive do not read them from the file again.  Rows are added in
+ * the order of their requests.  They never change and never move, so a query gets pointers to them.  As for rows in the file, a query sees only the rows of
+ * requests up to its horizon.  [any]: a mutex guards the addition of rows; rows that a query got are read without it. */
 #ifndef RKB_ARCHIVE_SHARED_ROWS_H
 #define RKB_ARCHIVE_SHARED_ROWS_H
 
@@ -14,12 +13,12 @@ typedef struct rkb_shared_rows rkb_shared_rows_t;
 
 /* bytes: the most memory that the rows may take; later rows are read from the file. */
 rkb_shared_rows_t *rkb_shared_rows_new(size_t bytes);
-/* After this call, no row that a query got may be used.  NULL is accepted. */
+/* Frees the rows; no row that a query got may be used any more.  NULL is accepted. */
 void rkb_shared_rows_free(rkb_shared_rows_t *shared);
 
-/* Adds rows.  begin takes the mutex and sets *last to the last request whose rows are in memory.  It returns
- * false, without the mutex, when the rows up to horizon are there already, or when no more fit.  end releases the mutex.  The rows up to
- * last are in memory then; after a failure the added rows are dropped. */
+/* Add rows in three steps.  begin takes the mutex and sets *last to the last request whose rows are in memory.  It returns false, without the mutex, if
+ * the rows up to horizon are in memory already, or if no more rows fit.  Then add is called for each row.  end releases the mutex; the rows up to `last` are
+ * in memory now.  After a failure it drops the added rows. */
 bool rkb_shared_rows_begin(rkb_shared_rows_t *shared, int64_t horizon, int64_t *last);
 rkb_arena_t *
 rkb_shared_rows_arena(rkb_shared_rows_t *shared); /* for the texts of the next row; rkb_arena_try alone */

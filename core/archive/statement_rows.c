@@ -21,8 +21,7 @@ const char *rkb_keep_text(rkb_keeper_t *keeper, const rkb_statement_t *statement
    return rkb_column_null(statement, column) ? NULL : rkb_keep_word(keeper, statement, column);
 }
 
-/* The old copy of a list that grows stays in the arena until the arena is freed.  It wastes at most as much
- * memory again. */
+/* Makes a list larger.  Its old copy stays in the arena until the arena is freed, which wastes at most as much memory as the list takes. */
 static int grow(rkb_arena_t *arena, void **list, uint32_t count, uint32_t *room, size_t size,
                 rkb_error_t *err) {
    void *larger;

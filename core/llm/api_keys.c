@@ -31,7 +31,7 @@ static int refuse(const rkb_model_t *model, const char *why, const char *what, r
                    model->key.place.column, model->face.name, why, what);
 }
 
-/* A key is one line of printable ASCII.  Anything else could add to the header it is sent in. */
+/* Whether a text can be a key: one line of printable ASCII.  Any other text could add lines to the header in which the key is sent. */
 static bool usable(const char *key) {
    size_t length = strlen(key);
    for (size_t i = 0; i < length; i++)

@@ -7,7 +7,7 @@
 
 typedef struct rkb_cassette rkb_cassette_t;
 
-/* A question, with everything by which an exchange may identify it. */
+/* A question, with all parts by which an exchange may be found. */
 typedef struct rkb_cassette_question {
    const char *key; /* over provider, address, model, body and draw */
    const char *stage;

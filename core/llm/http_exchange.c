@@ -208,7 +208,7 @@ void rkb_attempt_http(rkb_loop_t *loop, rkb_http_t *http, rkb_attempt_t *attempt
    } else if (rkb_loop_post(loop, begin, exchange) == RKB_OK) {
       attempt->unsent = false;
       wait_for_end(exchange);
-      /* A cancel message may still be queued.  The loop takes messages in order, so a message that releases comes after it. */
+      /* A cancel message may still be queued.  The loop takes messages in order, so the exchange is released by a message behind it. */
       if (exchange->cancel && rkb_loop_post(loop, release, exchange) == RKB_OK)
          return;
    } else {

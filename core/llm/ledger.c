@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "system/timed_wait.h"
 
-/* A draw that was given out but is not stored yet; the reservation stores it a moment later. */
+/* A draw that was promised to an asker and is not stored yet; the reservation stores it a moment later. */
 typedef struct promised {
    struct promised *next;
    char key[RKB_HASH_TEXT];

@@ -1,5 +1,5 @@
-/* The differences between providers' protocols: how a question is written and how a reply is read.  Pure
- * functions over JSON; any thread.  http_exchange.c does the sending. */
+/* The differences between providers' protocols: how a question is written and how a reply is read.  Pure functions over JSON; any thread.  http_exchange.c
+ * sends the question. */
 #ifndef RKB_LLM_PROVIDER_H
 #define RKB_LLM_PROVIDER_H
 
@@ -86,7 +86,7 @@ void rkb_reply_whole(rkb_reply_t *reply, const rkb_provider_t *provider, const c
  * how long the reply asks to wait. */
 void rkb_reply_trouble(rkb_reply_t *reply, const char *body, size_t bytes);
 
-/* Helpers for reading: for an absent or mistyped member they return "", or leave *value unchanged. */
+/* Helpers for reading.  If a member is absent or has another type, they return "" or leave *value unchanged. */
 const char *rkb_json_text_of(const json_t *object, const char *key);
 void rkb_json_count_of(const json_t *object, const char *key, int64_t *value);
 /* The most tokens the question may produce: its own limit, or its model's. */

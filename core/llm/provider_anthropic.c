@@ -83,7 +83,7 @@ static void read_usage(rkb_reply_t *reply, const json_t *usage) {
    rkb_json_count_of(usage, "output_tokens", &reply->output_tokens);
    rkb_json_count_of(json_object_get(usage, "output_tokens_details"), "thinking_tokens",
                      &reply->reasoning_tokens);
-   /* A later report repeats the first one's parts, or leaves some of them out. */
+   /* A later report repeats the parts of the first report, or leaves some of them out; then the first report counts. */
    if (plain >= 0 && plain + written + cached >= reply->input_tokens) {
       reply->input_tokens = plain + written + cached;
       reply->cached_tokens = cached;

@@ -1,4 +1,4 @@
-/* Answers questions without pending a provider, from the archive, a cassette or the cache; and stores new replies there. */
+/* Answers questions without asking a provider, from the archive, a cassette or the cache.  Stores new replies there. */
 #include <string.h>
 #include "llm/pending_question.h"
 #include "llm/cassette.h"
