@@ -1,7 +1,7 @@
-/* rkb-bench-build [--processes N | --cache DIR] [FILE.cu]...: the time of one simple candidate from its text to a plan in a
- * warm process; candidates a second through the compiler pool, cold (no cache) with one process and with N,
- * and from the cache.  Without files: every seed below tasks/.  Each file is built with each of up to four
- * tune assignments.  --cache times the cached builds alone, from a directory that is kept.  Ratios are within this run; nothing is judged. */
+/* rkb-bench-build [--processes N | --cache DIR] [FILE.cu]...: the time of one simple candidate from its text to a plan in a warm process; candidates a
+ * second through the compiler pool, cold (no cache) with one process and with N, and from the cache.  Without files: every seed below tasks/.  Each file is
+ * built with each of up to four tune assignments.  --cache times only cached builds, from a directory that the program does not delete.  Ratios compare
+ * figures of this run; nothing is compared with a goal. */
 #include "kernel/kernel_fixture.h"
 #include "base/file.h"
 #include "base/text.h"
@@ -91,7 +91,7 @@ static double run(bench_t *bench, uint32_t processes, const char *cache) {
    return start;
 }
 
-/* The default, and up to three single moves away from it. */
+/* Adds a file with its default assignment, and with up to three assignments that differ from it in one parameter. */
 static void add_file(bench_t *bench, const char *path) {
    rkb_problems_t problems;
    rkb_error_t err;
@@ -164,7 +164,7 @@ static timing_t build_once(rkb_compilers_t *pool, const rkb_device_t *device, co
    return took;
 }
 
-/* The first few warm the process up. */
+/* Times a file; the first few compiles only warm the process up and do not count. */
 static void time_one(const rkb_device_t *device, const char *file, const char *what) {
    enum { WARM_UP = 3, TIMES = 21 };
    rkb_compilers_t *pool = fixture_pool(1, NULL);

@@ -1,5 +1,4 @@
-/* rkb-bench-dispatch: what it costs to hand a task that does nothing to a worker, and to report its end to
- * the loop.
+/* rkb-bench-dispatch: the time to give a worker a task that does nothing, and to report its end to the loop.
  *
  * 256 tasks are in flight, as in a run: the end of each is posted to the loop, which submits the next one.
  * The program also hands the same number of items through the loop's queue alone, in the same process, and

@@ -1,12 +1,11 @@
-/* rkb-bench-expected: seconds of clock and processor, and memory, that the expected values of one set of inputs cost at bench
- * shapes, as the GPU's check and the timing profiler ask for them: runs of neighbours of every output.
+/* rkb-bench-expected: the time on the clock, processor time and memory that expected values take at bench shapes, for one set of inputs.  Asks for them as
+ * the GPU's check and the timing profiler do: runs of neighbouring elements of every output.
  *
  *    rkb-bench-expected [--points N] [--budget SECONDS] [--only TEXT] TASK_DIRECTORY...
  *
- * For each output, prints how many of the wanted elements were evaluated within its budget (default: no budget); the number is 0 if
- * even the first run of neighbours exceeds the limit of work.  Also prints the sums of values and of hard bounds, with which you can
- * compare two builds.  TEXT is part of "task direction case".  Each case is evaluated in a process of
- * its own, so that memory is its own too.  The main thread, with OpenMP's below it. */
+ * For each output, prints how many of the wanted elements were evaluated within its budget (default: no budget); the number is 0 if even the first run of
+ * neighbours exceeds the limit of work.  Also prints the sums of values and of hard bounds, with which you can compare two builds.  TEXT is part of "task
+ * direction case".  Each case is evaluated in a process of its own, so that its memory is counted alone.  Main thread, and OpenMP's threads. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>

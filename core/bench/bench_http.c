@@ -1,4 +1,4 @@
-/* rkb-bench-http: what many concurrent event streams cost the loop.
+/* rkb-bench-http: how much processor time many concurrent event streams take, and how late they make the loop.
  *
  *    rkb-bench-http [streams [events [tls-streams]]]   default: 1000 streams of 100 events, 20 a second each, and
  *                                                      then 200 streams over TLS; 0: none

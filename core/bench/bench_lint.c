@@ -17,7 +17,7 @@ static int ascending(const void *left, const void *right) {
    return (a > b) - (a < b);
 }
 
-/* Time of this thread alone, so that other programs do not count. */
+/* Returns the processor time of this thread, to which other programs add nothing. */
 static double processor_ms(void) {
    struct timespec now;
    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -18,7 +18,7 @@ static double now(void) {
    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The least of them counts: other work on a shared host makes a run longer, never shorter. */
+/* How many runs are timed.  The shortest counts, because other work on a shared host makes a run longer, never shorter. */
 #define RUNS 25
 #define INTERPRETER_RUNS 5
 

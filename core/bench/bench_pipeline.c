@@ -1,6 +1,5 @@
-/* rkb-bench-pipeline: candidates a second that stock.yaml judges in full (new PTX, every check case, the
- * model), by task, with an empty build cache.  Rejections and duplicates are cheaper, so they are counted
- * apart.  The main thread is the engine's loop. */
+/* rkb-bench-pipeline: candidates a second that stock.yaml judges in full (new PTX, every check case, the model), by task, with an empty build cache.
+ * Rejections and duplicates take less time, so they are counted separately.  The main thread is the engine's loop. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +53,7 @@ static rkb_pipeline_t *open_stock(const char *name, const char *candidates) {
    return pipeline;
 }
 
-/* Processor time of this process and of the compiler processes that have ended: other work on the machine
- * changes the wall clock, but not this. */
+/* Returns the processor time of this process and of the compiler processes that have ended.  Other work on the machine does not change it. */
 static double processor_seconds(void) {
    double seconds = 0;
    for (int who = 0; who < 2; who++) {

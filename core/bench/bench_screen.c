@@ -1,10 +1,8 @@
-/* rkb-bench-screen: processor time and memory of judging each seed kernel.  Column 'cases' is what the goals
- * are about: the whole check by the machine on the task's check cases alone, with all their input families.
- * Column 'first' adds what else the pipeline asks of the machine: shapes drawn anew, and blocks sampled at
- * the bench shapes.  Both are the first check of a process.  Column 'again' is a second check in that
- * process, which reuses expected values.  Other work on the host makes processor time longer, never shorter,
- * so 'cases' is measured in ROUNDS rounds over all seeds, and the program prints the least and the most of
- * them.  Prints a table and compares it with the goals; exits with 1 when a seed is not accepted.
+/* rkb-bench-screen: processor time and memory of judging each seed kernel.  The goals are for column 'cases': the machine's whole check on the task's
+ * check cases alone, with all their input families. Column 'first' adds the other checks of the pipeline: drawn shapes, and blocks sampled at bench shapes.
+ * Both are the first check of a process.  Column 'again' is a second check in that process, which reuses expected values.  Other work on the host makes
+ * processor time longer, never shorter, so 'cases' is measured in ROUNDS rounds over all seeds, and the program prints the least and the most of them.
+ * Prints a table and compares it with the goals; exits with 1 when a seed is not accepted.
  *
  *    rkb-bench-screen [PIPELINE [SEED.cu ...]]      without seeds: all of the source tree's; the pipeline has a stage 'machine'
  *    rkb-bench-screen --whole [SEED.cu ...]         `rkb check` as a person runs it, from an empty cache, compiling and starting included

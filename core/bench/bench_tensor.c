@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/usage.h"
 
-/* The least of them counts: other work on a shared host makes a run longer, never shorter. */
+/* How many runs are timed.  The shortest counts, because other work on a shared host makes a run longer, never shorter. */
 #define RUNS 15
 #define GOAL 2.0
 #define EVERYTHING (RKB_MACHINE_RACES | RKB_MACHINE_SHADOW | RKB_MACHINE_TAINT)
@@ -71,7 +71,7 @@ static void measure_sums(void) {
    print_rate("the sums alone", 2048.0 * turns, best);
 }
 
-/* From the source folder, as a build folder or a copy of one finds it; NULL: it is not there. */
+/* Reads a kernel from the source folder, which a build folder or a copy of one finds.  NULL: it is not there. */
 static char *read_kernel(const char *name, const char *suffix) {
    char below[256];
    snprintf(below, sizeof below, "tests/machine/kernels/%s.%s", name, suffix);

@@ -1,6 +1,5 @@
-/* rkb-bench-tuning: how near rkb.strategy.tune comes to the best of a tune space in few evaluations, on
- * spaces of which others measured every point.  A checkout of github.com/AutoTuningAssociation/benchmark_hub
- * has them:
+/* rkb-bench-tuning: how close rkb.strategy.tune comes to the best point of a tune space in few evaluations.  It uses spaces of which others have measured
+ * every point.  A checkout of github.com/AutoTuningAssociation/benchmark_hub has them:
  *
  *    rkb-bench-tuning [--seeds N] HUB/cachefiles/{convolution,dedispersion}_milo/[A-Z]*_T4.json.gz
  *
@@ -95,7 +94,7 @@ static void print_row(const char *name, const fractions_t *tuned, const fraction
 static void add_to(group_t *group, const fractions_t *tuned, const fractions_t *random) {
    group->count++;
    for (uint32_t s = 0; s < STEPS; s++) {
-      group->tuned.at[s] += log(fmax(tuned->at[s], 1e-9)); /* a space where nothing was found does not make it minus infinity */
+      group->tuned.at[s] += log(fmax(tuned->at[s], 1e-9)); /* avoids minus infinity for a space where nothing was found */
       group->random.at[s] += log(fmax(random->at[s], 1e-9));
    }
 }

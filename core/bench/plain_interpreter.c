@@ -254,8 +254,8 @@ static uint64_t run_thread(plain_interpreter_t *s, thread_t *t) {
    return executed;
 }
 
-/* d|p, a, distance, clamp, members: all lanes are at the same shuffle, since the kernels shuffle whole warps
- * with full masks. */
+/* Executes shfl (operands d|p, a, distance, clamp, members).  All lanes are at the same shuffle, because the benchmark's kernels shuffle whole warps with
+ * full masks. */
 static void shuffle(plain_interpreter_t *s, thread_t *lanes) {
    const instruction_t *i = &s->code[lanes[0].pc];
    uint64_t value[WARP];
@@ -327,7 +327,7 @@ static void start_block(plain_interpreter_t *s) {
    }
 }
 
-/* When all live threads are at one barrier, they go on. */
+/* Lets the threads continue if all live threads are at the same barrier. */
 static bool release(plain_interpreter_t *s) {
    uint32_t waiting = 0, place = 0;
    for (uint32_t n = 0; n < s->thread_count; n++)

@@ -1,6 +1,5 @@
-/* A plain interpreter of PTX, with which the machine is compared: it executes one thread at a time, by a
- * switch for each instruction, with the checks of the machine's level "bounds, definedness, races" and no
- * others.  Knows the instructions of the benchmark's kernels alone.  One thread. */
+/* A plain interpreter of PTX, with which the checking machine is compared.  It executes one thread at a time, by a switch over instructions, with the
+ * checks of the machine's level "bounds, definedness, races".  It knows only the instructions of the benchmark's kernels.  One thread. */
 #ifndef RKB_BENCH_PLAIN_INTERPRETER_H
 #define RKB_BENCH_PLAIN_INTERPRETER_H
 

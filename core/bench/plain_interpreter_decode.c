@@ -23,7 +23,7 @@ static uint32_t new_slot(plain_interpreter_t *s, uint8_t kind, uint64_t bits) {
    return s->slot_count++;
 }
 
-/* The slot of a register is its number; any other operand gets a slot of its own. */
+/* Finds the slot of an operand.  A register's slot is its number; every other operand gets a slot of its own. */
 static bool take_operand(plain_interpreter_t *s, const ptx_operand_t *operand, instruction_t *i,
                          uint32_t *slot) {
    const ptx_module_t *module = s->harness->module;

@@ -8,7 +8,7 @@
 
 enum { MAX_HOSTS = 1000, MAX_HOST = 255 };
 
-/* ssh reads a word that begins with a dash as an option, and blanks would make two words of one. */
+/* Whether a host's name is safe to pass on.  ssh would read a name with a dash in front as an option, and a name with a blank would become two words. */
 static bool host_ok(const char *host, size_t length) {
    if (length == 0 || length > MAX_HOST || host[0] == '-')
       return false;

@@ -20,8 +20,8 @@ typedef struct host {
    const char *name;
    uint32_t state; /* enum host_state */
    uint32_t running;
-   rkb_process_t *probe; /* while PROBED */
-   rkb_timer_t *rest;    /* while RESTS */
+   rkb_process_t *probe; /* the running probe, in state PROBED */
+   rkb_timer_t *rest;    /* in state RESTS */
 } host_t;
 
 struct rkb_hosts {
@@ -31,7 +31,7 @@ struct rkb_hosts {
    bool closed;
 };
 
-/* No question to a person; a host that is gone is noticed within a minute (ssh_config(5)). */
+/* With these options ssh asks a person nothing, and notices within a minute that a host is gone (ssh_config(5)). */
 static const char *const ssh[] = {"ssh",
                                   "-T",
                                   "-oBatchMode=yes",
@@ -84,7 +84,7 @@ static void first_line(const char *text, size_t bytes, char *out, size_t size) {
    out[length] = '\0';
 }
 
-/* What the answer says against the host; "" for nothing. */
+/* Writes what the answer says against the host; "": nothing. */
 static void judge_probe(const host_t *host, int status, const rkb_process_result_t *result, char *out,
                         size_t size) {
    const rkb_executor_options_t *options = host->hosts->options;
@@ -127,7 +127,7 @@ static void on_probed(void *argument, int status, const rkb_process_result_t *re
    hosts->options->events.ready(hosts->options->events.argument);
 }
 
-/* "'rkb-run' '--version' && test -d 'DIRECTORY' && echo seen" */
+/* Returns the command of a probe: "'rkb-run' '--version' && test -d 'DIRECTORY' && echo seen". */
 static char *probe_line(const rkb_executor_options_t *options) {
    rkb_text_t line;
    rkb_text_init(&line, MAX_COMMAND);

@@ -22,7 +22,7 @@ typedef struct slot {
    unsigned open_handles;
    bool used, exited;
    int exit_code;           /* as in a shell: 128 plus the signal's number */
-   char line[MAX_LINE + 1]; /* of its standard error, as far as it came */
+   char line[MAX_LINE + 1]; /* the part of a line that it wrote to standard error so far */
    size_t line_length;
    char last[MAX_LINE + 1]; /* the last whole line */
 } slot_t;
@@ -40,7 +40,7 @@ static process_executor_t *of(rkb_executor_t *executor) {
    return (process_executor_t *)executor;
 }
 
-/* Judges the machine and the job by the end of the process. */
+/* Decides from the end of the process what happened to the job, and whether the machine is at fault. */
 static void judge_end(slot_t *slot, rkb_job_end_t *end, char text[MAX_LINE + 64]) {
    process_executor_t *executor = slot->executor;
    const int code = slot->exit_code;
@@ -109,7 +109,7 @@ static void add_errors(slot_t *slot, const char *bytes, ssize_t length) {
    }
 }
 
-/* Reads what the child said before it ended, and no more: a stray process that keeps the pipe open cannot hold the sweep up. */
+/* Reads the lines that the child wrote before it ended, and then stops reading.  So a stray process that keeps the pipe open cannot hold up the sweep. */
 static void on_child_end(uv_process_t *process, int64_t status, int signal) {
    slot_t *slot = process->data;
    uv_os_fd_t file;
@@ -153,7 +153,7 @@ static int spawn(slot_t *slot, const char *const *words, rkb_error_t *err) {
                                          .stdio = files,
                                          .stdio_count = 3,
                                          .flags =
-                                            UV_PROCESS_DETACHED}; /* the terminal's ^C is for us alone */
+                                            UV_PROCESS_DETACHED}; /* so that ^C in the terminal reaches only this process */
    int number = uv_spawn(loop, &slot->process, &options);
    if (number == 0)
       number = uv_read_start((uv_stream_t *)&slot->errors, give_room, on_errors);
@@ -193,9 +193,9 @@ static int start(rkb_executor_t *base, uint32_t job, rkb_error_t *err) {
       executor->options->events.began(executor->options->events.argument, job,
                                       rkb_hosts_name(executor->hosts, host));
    else if (!base->operations->here)
-      status = RKB_OK; /* `ended` reports it: there is no ssh, or no process can be started */
+      status = RKB_OK; /* there is no ssh, or no process can be started; `ended` reports it */
    else
-      executor->closed = true; /* nothing can be started here any more */
+      executor->closed = true; /* no job can be started on this machine any more */
    return status;
 }
 

@@ -1,5 +1,5 @@
-/* Executors whose jobs are child processes, on this machine or through ssh.  Each child's standard input is a pipe without data.
- * It closes when this process ends the job or is killed, and then the job ends as by ^C (--until-input-ends).  Loop thread only. */
+/* Executors whose jobs are child processes, on this machine or through ssh.  Each child's standard input is a pipe without data. The pipe closes when this
+ * process ends the job or is killed.  The job then ends as it would by ^C (--until-input-ends).  Loop thread only. */
 #ifndef RKB_EXECUTOR_PROCESS_EXECUTOR_H
 #define RKB_EXECUTOR_PROCESS_EXECUTOR_H
 

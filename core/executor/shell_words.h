@@ -1,4 +1,4 @@
-/* Words for a POSIX shell: sshd hands one line to the user's shell, and a batch job is a script.  Any thread. */
+/* Quotes words for a POSIX shell.  sshd passes one line to the user's shell, and a batch job is a script.  Any thread. */
 #ifndef RKB_EXECUTOR_SHELL_WORDS_H
 #define RKB_EXECUTOR_SHELL_WORDS_H
 

@@ -1,5 +1,5 @@
-/* Runs jobs as elements of Slurm's array jobs (slurm_executor.h).  One call of a Slurm command at a time: squeue, which says what became of
- * every job, then sbatch for the jobs that are to be started and are not in the queue.  Loop thread only. */
+/* Runs jobs as elements of Slurm's array jobs (slurm_executor.h).  It calls one Slurm command at a time: squeue, which shows the state of every job, then
+ * sbatch for the jobs that shall start and are not in the queue.  Loop thread only. */
 #include "executor/slurm_executor.h"
 
 #include <errno.h>
@@ -16,15 +16,15 @@
 #define SHORTEST_WAIT_NS SECOND_NS
 #define LONGEST_WAIT_NS (15 * SECOND_NS)
 #define SILENCE_NS                                                                                           \
-   (1800 * SECOND_NS) /* of the controller, before this process gives up: its restart takes minutes at most */
+   (1800 * SECOND_NS) /* how long the controller may be silent before this process gives up; its restart takes minutes at most */
 
 enum {
    MAX_SCRIPT = 1 << 20,
-   MAX_OUTPUT = 16 << 20, /* 10,000 rows of 240 bytes, several times */
+   MAX_OUTPUT = 16 << 20, /* room for several times 10,000 rows of 240 bytes */
    MAX_NAMES = 4096,
    MAX_USER_OPTIONS = 64,
-   MAX_REFUSALS = 3,  /* of sbatch, one after another, while squeue answers */
-   MAX_REMOVED = 100, /* in one call of scancel */
+   MAX_REFUSALS = 3,  /* most refusals of sbatch in a row, while squeue answers */
+   MAX_REMOVED = 100, /* most elements in one call of scancel */
    MAX_ID = 40
 };
 
@@ -34,9 +34,9 @@ typedef struct slurm_executor {
    rkb_slurm_jobs_t jobs;
    rkb_process_t *call;
    rkb_timer_t *timer;
-   uint64_t wait_ns, silent_since_ns; /* 0: it answers */
-   uint32_t chunk;                    /* that sbatch is asked for now */
-   uint32_t cancelled;                /* calls of scancel done, while ending */
+   uint64_t wait_ns, silent_since_ns; /* silent_since_ns: when the controller stopped answering; 0: it answers */
+   uint32_t chunk;                    /* the chunk for which sbatch is being called */
+   uint32_t cancelled;                /* while ending: how many calls of scancel were made */
    uint32_t refusals;
    bool ending, killing, closed, silence_told;
 } slurm_executor_t;
@@ -63,7 +63,7 @@ static void look_after(slurm_executor_t *executor, uint64_t ns) {
    executor->timer = rkb_timer_start(executor->options->loop, ns, look, executor);
 }
 
-/* The queue is read often while something happens and rarely while nothing does, because squeue costs the controller's time. */
+/* Sets the time of the next squeue: soon if jobs changed lately, later if not, because squeue takes the controller's time. */
 static void look_later(slurm_executor_t *executor) {
    executor->wait_ns =
       executor->jobs.changed || executor->wait_ns == 0 ? SHORTEST_WAIT_NS : executor->wait_ns * 3 / 2;
@@ -165,7 +165,7 @@ static void on_submitted(void *argument, int status, const rkb_process_result_t 
       return;
    const uint64_t array =
       status == RKB_OK && result->exit_code == 0 && !result->signal ? strtoull(result->output, &end, 10) : 0;
-   if (array == 0) { /* the next look at the queue shows whether Slurm accepted it in spite of the error */
+   if (array == 0) { /* the next squeue shows whether Slurm accepted the array in spite of the error */
       if (++executor->refusals >= MAX_REFUSALS)
          break_off(executor, "sbatch does not take the jobs", said_by(result));
       else
@@ -178,7 +178,7 @@ static void on_submitted(void *argument, int status, const rkb_process_result_t 
    proceed(executor);
 }
 
-/* A percent sign begins a replacement in the name of a log (sbatch(1), "filename pattern"). */
+/* Returns the name of a log.  Doubles percent signs, because one begins a replacement in such a name (sbatch(1), "filename pattern"). */
 static char *log_pattern(const slurm_executor_t *executor) {
    rkb_text_t text;
    rkb_text_init(&text, MAX_SCRIPT);
@@ -208,7 +208,7 @@ static int submit(slurm_executor_t *executor, const char *elements, rkb_error_t 
    if (options->cores)
       words[count++] = cores;
    for (uint32_t i = 0; options->slurm_options && options->slurm_options[i] && i < MAX_USER_OPTIONS; i++)
-      words[count++] = options->slurm_options[i]; /* after ours, so that they win */
+      words[count++] = options->slurm_options[i]; /* after our own options, so that the user's options win */
    words[count] = NULL;
    int status = call(executor, words, rkb_text_get(&script), on_submitted, err);
    rkb_text_free(&script);
@@ -247,7 +247,8 @@ static void submit_next(slurm_executor_t *executor) {
 
 /* Ending ------------------------------------------------------------------------------------------------------------ */
 
-/* For each array: the waiting jobs leave the queue, then the running ones get a signal.  Killed ones are not told. */
+/* Returns how many calls of scancel are needed.  For each array, one call removes the waiting jobs from the queue, and the next one sends a signal to the
+ * running jobs.  If jobs are killed, one call for each array removes all of its jobs. */
 static uint32_t cancel_count(const slurm_executor_t *executor) {
    return executor->killing ? chunk_count(executor) : 2 * chunk_count(executor);
 }
@@ -286,12 +287,12 @@ static void cancel_next(slurm_executor_t *executor) {
 static void on_removed(void *argument, int status, const rkb_process_result_t *result) {
    slurm_executor_t *executor = argument;
    (void)status;
-   (void)result; /* an element that stays in the queue is held and does no harm */
+   (void)result; /* if an element stays in the queue, Slurm holds it, and it does no harm */
    executor->call = NULL;
    proceed(executor);
 }
 
-/* Takes elements out of the queue that Slurm will not launch.  False: there are none. */
+/* Removes elements from the queue that Slurm cannot launch.  False: there are none. */
 static bool remove_stuck(slurm_executor_t *executor) {
    char ids[MAX_REMOVED][MAX_ID];
    const char *words[MAX_REMOVED + 3] = {"scancel", "--quiet"};
@@ -323,7 +324,7 @@ static void proceed(slurm_executor_t *executor) {
    } else if (executor->killing) {
       rkb_slurm_jobs_remove(&executor->jobs, 0, "killed");
    } else if (executor->ending) {
-      executor->jobs.changed = true; /* the jobs end now */
+      executor->jobs.changed = true; /* the jobs are ending now */
       look_later(executor);
    } else {
       submit_next(executor);
@@ -357,7 +358,7 @@ static int start(rkb_executor_t *base, uint32_t job, rkb_error_t *err) {
    return RKB_OK;
 }
 
-/* Looks at the queue first: an earlier process's jobs may be in it. */
+/* Reads the queue before sbatch is called, because jobs of an earlier process may be in it. */
 static void flush(rkb_executor_t *base) {
    slurm_executor_t *executor = of(base);
    if (!rkb_slurm_jobs_any(&executor->jobs, RKB_SLURM_WANTED) || executor->call)

@@ -33,7 +33,7 @@ static char *path_log(const rkb_slurm_jobs_t *jobs, uint32_t job) {
                      job % RKB_SLURM_CHUNK);
 }
 
-/* The last line that the job wrote. */
+/* Reads the last line that the job wrote. */
 static void read_last_line(const rkb_slurm_jobs_t *jobs, uint32_t job, char out[MAX_LOG_TAIL + 1]) {
    char *path = path_log(jobs, job), *line;
    FILE *file = fopen(path, "rb");
@@ -65,8 +65,8 @@ static void tell_end(rkb_slurm_jobs_t *jobs, uint32_t number, uint32_t kind, int
    events_of(jobs)->ended(events_of(jobs)->argument, number, &end);
 }
 
-/* rkb-run ends with 0 or 1 when the run has ended, with 2 or 3 when it cannot run.  Any other end was not its own: srun's, or a
- * signal's. */
+/* Reports a job's exit.  rkb-run ends with 0 or 1 when the run has ended, and with 2 or 3 when it cannot run.  Any other exit code comes from srun or a
+ * signal. */
 static void tell_exit(rkb_slurm_jobs_t *jobs, uint32_t number, const rkb_slurm_row_t *row) {
    const int code = row->exit_code > 255 ? row->exit_code >> 8 : row->exit_code;
    const bool own = strcmp(row->word, "OUT_OF_MEMORY") == 0 || code == 0 || code == 2 || code == 3 ||
@@ -106,7 +106,7 @@ static bool is_active(uint32_t state) {
    return state == RKB_SLURM_WAITS || state == RKB_SLURM_RUNS || state == RKB_SLURM_HELD;
 }
 
-/* Whether the answer speaks of the array at all. */
+/* Whether squeue's answer has a row of the array. */
 static bool knows_array(rkb_slurm_jobs_t *jobs, const char *answer, uint64_t array) {
    rkb_slurm_row_t row;
    if (jobs->looked_for == array)
@@ -118,8 +118,8 @@ static bool knows_array(rkb_slurm_jobs_t *jobs, const char *answer, uint64_t arr
    return jobs->found;
 }
 
-/* A job that is not in the answer any more.  Elements that wait and are removed leave no row of their own, but their array stays known for
- * a while.  A controller that was killed before it saved its state does not know the array. */
+/* Decides what happened to a job that is no longer in the answer.  If the answer knows the array, the element was removed while it waited: such an element
+ * leaves no row, but its array stays known for a while.  If it does not know the array, the controller was killed before it saved its state. */
 static void follow_missing(rkb_slurm_jobs_t *jobs, uint32_t number, const char *answer) {
    const bool removed =
       jobs->list[number].phase != RKB_SLURM_RUNNING && knows_array(jobs, answer, jobs->list[number].array);
@@ -127,7 +127,7 @@ static void follow_missing(rkb_slurm_jobs_t *jobs, uint32_t number, const char *
             removed ? "it left the queue" : "Slurm knows the job no more");
 }
 
-/* The element leaves the queue; later reports about it do not concern the job. */
+/* Notes that the element must leave the queue.  Later rows of the element say nothing about the job. */
 static void mark_stuck(rkb_slurm_job_t *job) {
    job->stuck = true;
    job->removed = job->row.array;
@@ -139,7 +139,7 @@ static void follow(rkb_slurm_jobs_t *jobs, uint32_t number, const char *answer) 
    rkb_slurm_job_t *job = &jobs->list[number];
    const rkb_slurm_row_t row = job->row;
    if (job->phase == RKB_SLURM_WANTED && !(job->seen && is_active(row.state)))
-      return; /* an earlier process's job that has ended says nothing: the archive does */
+      return; /* if a job of an earlier process has ended, its archive shows the result, not this row */
    if (!job->seen) {
       follow_missing(jobs, number, answer);
       return;
@@ -191,7 +191,7 @@ void rkb_slurm_jobs_follow(rkb_slurm_jobs_t *jobs, const char *answer) {
       if (jobs->list[i].phase != RKB_SLURM_IDLE)
          follow(jobs, i, answer);
       else if (jobs->list[i].seen && jobs->list[i].row.state == RKB_SLURM_STUCK)
-         mark_stuck(&jobs->list[i]); /* of a cell that has ended: it would stay in the queue */
+         mark_stuck(&jobs->list[i]); /* the element of a cell that has ended would stay in the queue */
 }
 
 bool rkb_slurm_jobs_any(const rkb_slurm_jobs_t *jobs, uint32_t phase) {

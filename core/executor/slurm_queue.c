@@ -13,7 +13,7 @@ const char rkb_slurm_format[] =
 
 enum { MAX_JOB = 1000000 };
 
-/* Copies a column without the blanks around it and moves *at behind it.  out has width + 1 bytes. */
+/* Copies a column without the blanks around it, and moves *at past it.  out has width + 1 bytes. */
 static void take_column(const char **at, const char *end, size_t width, char *out) {
    size_t length = (size_t)(end - *at) < width ? (size_t)(end - *at) : width;
    const char *from = *at;
@@ -53,14 +53,14 @@ static uint32_t state_of(const char *word, const char *reason) {
    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
       if (strcmp(word, states[i].word) == 0)
          return states[i].state;
-   /* After a launch that failed, Slurm holds the job until somebody releases it.  A controller that is killed between a launch and the
-    * next save of its state comes to that: it launches the job anew, and the node refuses a second copy (seen with 22.05). */
+   /* After a failed launch Slurm holds the job until somebody releases it.  This happens when a controller is killed after a launch, before it saves its
+    * state: it launches the job again, and the node refuses a second copy (seen with 22.05). */
    if (strstr(reason, "launch failed") || strstr(reason, "launch_failed"))
       return RKB_SLURM_STUCK;
    return strstr(reason, "Held") || strstr(reason, "held") ? RKB_SLURM_HELD : RKB_SLURM_WAITS;
 }
 
-/* "NAME-CHUNK" -> CHUNK. */
+/* Reads the chunk's number from "NAME-CHUNK". */
 static bool read_name(const char *text, const char *name, uint64_t *chunk) {
    size_t length = strlen(name);
    return strncmp(text, name, length) == 0 && text[length] == '-' &&

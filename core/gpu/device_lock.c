@@ -1,7 +1,6 @@
-/* Locks files in a folder of this user's through their descriptors, so that the lock of a killed program is
- * free.  The folder is not in /tmp: there anybody could hold a lock for ever, or own a file that others
- * cannot open.  Two users of one GPU are not kept apart; they see each other's load anyway.  Owns the
- * turnstile's file while it waits. */
+/* Locks files in a folder of this user's through their descriptors, so that the lock of a killed program is free.  The folder is not in /tmp: there
+ * anybody could hold a lock for ever, or own a file that others cannot open.  So two users of one GPU do not wait for each other, and each disturbs the
+ * other's times.  Owns the turnstile's file while it waits. */
 #include "gpu/device_lock.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -227,7 +227,7 @@ static rkb_pooled_device_t *add_device(rkb_devices_t *devices, const rkb_worker_
    return device;
 }
 
-/* Adds the other devices of the first one's machine: as many as the address says, or as the machine has. */
+/* Adds the other devices of the first device's machine: as many as the address says, or all that the machine has. */
 static void add_others(rkb_devices_t *devices, const rkb_pooled_device_t *first, uint32_t wanted) {
    char text[16];
    greeting_value(first->worker.greeting, "devices", text, sizeof text);

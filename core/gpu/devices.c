@@ -76,7 +76,7 @@ int rkb_session_disbelieve(rkb_session_t *s, const char *what, rkb_error_t *err)
                    what);
 }
 
-/* A refusal that says nothing about the candidate. */
+/* Turns a refusal that is not about the candidate into a status. */
 int rkb_session_refused(int refusal, rkb_error_t *err) {
    err->status = refusal == RKB_WORKER_NO_MEMORY     ? RKB_ERR_LIMIT
                  : refusal == RKB_WORKER_BAD_REQUEST ? RKB_ERR_INTERNAL

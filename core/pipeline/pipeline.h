@@ -24,18 +24,18 @@ typedef struct rkb_pipeline_options {
  * an error; it may also contain warnings.  options are not kept. */
 rkb_pipeline_t *rkb_pipeline_open(const rkb_pipeline_options_t *options, rkb_problems_t *problems);
 void rkb_pipeline_free(rkb_pipeline_t *pipeline);
-/* The models that its stages use; NULL or none when there are none.  They live as long as the pipeline. */
+/* The models that its stages use; NULL or an empty list when there are none.  They live as long as the pipeline. */
 const struct rkb_models *rkb_pipeline_models(const rkb_pipeline_t *pipeline);
-/* The models of a pipeline file, read without its plugins: a model counts as used if any option of any entry has its name, or if it is the
- * one that is to be asked besides (NULL: none).  cost_limit as in rkb_models_read.  Everything lives in the arena.  NULL with problems. */
+/* The models of a pipeline file, read without its plugins: a model counts as used if an option of any entry has its name, or if it is the additional model
+ * that the caller wants to ask (NULL: none).  cost_limit as in rkb_models_read.  Everything lives in the arena.  NULL with problems. */
 struct rkb_models *rkb_pipeline_read_models(rkb_arena_t *arena, const rkb_pipeline_options_t *options, const char *besides, double cost_limit,
                                             rkb_problems_t *problems);
 
 const char *rkb_pipeline_name(const rkb_pipeline_t *pipeline);
 const char *rkb_pipeline_path(const rkb_pipeline_t *pipeline);
-/* The resolved form: canonical YAML that opens to the same pipeline.  It names the sources of secrets, never the secrets. */
+/* The resolved form: canonical YAML which, when it is opened, gives the same pipeline.  It names the sources of secrets, never the secrets. */
 const char *rkb_pipeline_text(const rkb_pipeline_t *pipeline);
-/* 64 hex digits of SHA-256 over the resolved form without what may change on resume (limits). */
+/* 64 hex digits of SHA-256 over the resolved form without limits and workers, which may change on resume. */
 const char *rkb_pipeline_hash(const rkb_pipeline_t *pipeline);
 
 /* A machine whose GPUs a run measures on, or whose cores it screens on.  Lists are NULL-terminated and live as long as the pipeline. */
@@ -53,18 +53,18 @@ bool rkb_pipeline_is_sweep(const rkb_pipeline_t *pipeline);
 /* One pipeline of a sweep.  Everything is owned by the pipeline that lists it. */
 typedef struct rkb_pipeline_cell {
    char *name;                      /* "narrow search.window=4 task=softmax seed=1" */
-   char *arm;                       /* what is compared: the name without task, direction, target and seed */
-   char *text;                      /* its resolved form: opens to this cell's pipeline */
+   char *arm;                       /* the name without task, direction, target and seed; arms are compared with each other */
+   char *text;                      /* its resolved form, which opens as this cell's pipeline */
    char *task, *direction, *target; /* "" when absent; task: its name */
    uint64_t seed;
 } rkb_pipeline_cell_t;
-/* The cells of a sweep, each validated when the pipeline was opened, the seeds slowest; 0 for a pipeline that is one run. */
+/* How many cells a sweep has; 0: the pipeline is one run.  Each cell was validated when the pipeline was opened.  Of the axes, seeds vary slowest. */
 uint32_t rkb_pipeline_cell_count(const rkb_pipeline_t *pipeline);
 /* NULL past the end. */
 const rkb_pipeline_cell_t *rkb_pipeline_cell(const rkb_pipeline_t *pipeline, uint32_t index);
 
 typedef struct rkb_pipeline_facts {
-   const char *objective; /* the measurement that will be minimised, or "" when none can be produced */
+   const char *objective; /* the measurement that is minimised; "": no stage produces one */
    const char *task, *direction, *target; /* "" when absent */
    uint64_t seed;
    uint64_t limit_candidates, limit_calls, limit_generations, limit_stale; /* 0: none */
@@ -78,7 +78,8 @@ typedef struct rkb_pipeline_facts {
 } rkb_pipeline_facts_t;
 rkb_pipeline_facts_t rkb_pipeline_facts(const rkb_pipeline_t *pipeline);
 
-/* The graph, in file order: propose entries, screen (with "build" where it will run), evaluate, strategy, operators. */
+/* The sections of the graph, in the order of its nodes: propose entries, screen (with "build" at the place where it runs), evaluate, strategy, operators.
+ * */
 enum rkb_pipeline_section {
    RKB_IN_PROPOSE = 1,
    RKB_IN_SCREEN,
@@ -102,7 +103,7 @@ typedef struct rkb_graph_node {
    rkb_place_t place;
 } rkb_graph_node_t;
 const char *rkb_pipeline_section_name(
-   uint32_t section); /* as the file says: "propose", ..., "search.operators"; "" for none */
+   uint32_t section); /* the section's name in a file: "propose", ..., "search.operators"; "" for none */
 uint32_t rkb_pipeline_node_count(const rkb_pipeline_t *pipeline);
 const rkb_graph_node_t *rkb_pipeline_node(const rkb_pipeline_t *pipeline, uint32_t index);
 

@@ -38,7 +38,7 @@ static bool add_axis(const rkb_pipeline_t *pipeline, axes_t *axes, axis_t axis, 
    return false;
 }
 
-/* seeds: [1, 2, 7], or a number: that many, from `seed` on. */
+/* Reads seeds: [1, 2, 7], or a number of seeds, counted from `seed` on. */
 static bool read_seeds(const rkb_pipeline_t *pipeline, axes_t *axes, rkb_problems_t *problems) {
    const rkb_yaml_t *seeds = pipeline->seeds;
    axis_t axis = {.kind = AXIS_SEEDS, .place = seeds->place, .first_seed = (int64_t)pipeline->seed};
@@ -71,7 +71,7 @@ static bool arm_name_ok(const char *name) {
    return name[0] && name[0] != '.' && strlen(name) <= MAX_ARM_NAME && !strpbrk(name, "/\\ \t\n:=");
 }
 
-/* arms: {name: {path: value, ...}, ...} */
+/* Reads arms: {name: {path: value, ...}, ...} */
 static bool read_arms(const rkb_pipeline_t *pipeline, axes_t *axes, rkb_problems_t *problems) {
    const rkb_yaml_t *arms = pipeline->arms;
    uint32_t before = problems->errors;
@@ -123,7 +123,7 @@ static bool read_matrix(const rkb_pipeline_t *pipeline, axes_t *axes, rkb_proble
    return true;
 }
 
-/* Seeds vary slowest, so that a sweep that is cut short has every arm of its first seeds. */
+/* Reads the axes.  Seeds vary slowest, so that a sweep that ends early has every arm of its first seeds. */
 static bool read_axes(const rkb_pipeline_t *pipeline, axes_t *axes, rkb_problems_t *problems) {
    axes->cells = 1;
    return (!pipeline->seeds || read_seeds(pipeline, axes, problems)) &&
@@ -131,7 +131,7 @@ static bool read_axes(const rkb_pipeline_t *pipeline, axes_t *axes, rkb_problems
           (!pipeline->matrix || read_matrix(pipeline, axes, problems));
 }
 
-/* Whether the axis is a subject or a seed, so that its values are not compared with each other. */
+/* Whether the axis is a task, a direction, a target or a seed.  Values of such an axis are not compared with each other. */
 static bool is_subject(const axis_t *axis) {
    static const char *const keys[] = {"seed", "task", "direction", "target"};
    for (size_t i = 0; axis->kind == AXIS_PATH && i < sizeof keys / sizeof *keys; i++)
@@ -164,7 +164,7 @@ static void add_choice(const axis_t *axis, uint32_t chosen, rkb_text_t *name) {
    }
 }
 
-/* The arm first, then what it is measured on, then the seed of seeds:.  arm_alone: without the last two. */
+/* Returns a cell's name: the arm, then task, direction and target, then the seed.  arm_alone: only the arm. */
 static char *name_of(const axes_t *axes, const uint32_t *chosen, bool arm_alone) {
    rkb_text_t name;
    rkb_text_init(&name, MAX_NAME);
@@ -252,7 +252,7 @@ static void open_cell(const rkb_pipeline_t *pipeline, const axes_t *axes, const 
    rkb_problems_free(&own);
 }
 
-/* Two cells with one text would be one run twice. */
+/* Refuses two cells with the same text, which would be the same run twice. */
 static void refuse_equal_cells(const rkb_pipeline_t *pipeline, const axes_t *axes, rkb_problems_t *problems) {
    for (uint32_t i = 0; i < pipeline->cell_count; i++)
       for (uint32_t earlier = 0; earlier < i; earlier++)
@@ -281,7 +281,7 @@ bool rkb_pipeline_expand(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
       }
       cell->name = name_of(&axes, chosen, false);
       cell->arm = name_of(&axes, chosen, true);
-      if (!cell->arm[0]) { /* nothing is compared: the sweep repeats one pipeline */
+      if (!cell->arm[0]) { /* there is only one arm: the sweep repeats one pipeline */
          free(cell->arm);
          cell->arm = rkb_duplicate(pipeline->name);
       }

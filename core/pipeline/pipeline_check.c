@@ -75,7 +75,7 @@ bool rkb_pipeline_produces(const rkb_pipeline_t *pipeline, uint64_t set, const c
    return false;
 }
 
-/* Appends "; it produces a.b, c.d" to a message about a measurement that is not produced. */
+/* Appends "; it produces a.b, c.d" to a message about a measurement that no stage produces. */
 static void produced(const rkb_pipeline_t *pipeline, uint64_t set, rkb_text_t *out) {
    for (uint32_t i = 0; i < pipeline->entry_count; i++) {
       const rkb_entry_t *entry = &pipeline->entries[i];
@@ -231,7 +231,7 @@ static void add_depends(void *argument, const char *hash) {
    rkb_text_format(argument, "%s\n", hash);
 }
 
-/* Also reads the models, because a limit on cost applies to them. */
+/* Reads the limits, and the models, because a limit on cost applies to them. */
 bool rkb_pipeline_limits(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    uint32_t before = problems->errors;
    check_limits(pipeline, rkb_yaml_get(pipeline->root, "limits"), problems);

@@ -1,5 +1,5 @@
-/* One pipeline in memory, from its merged tree on: made, read, written in its resolved form, closed.  pipeline.c opens a file as one, and
- * pipeline_cells.c every cell of a sweep.  Loop thread. */
+/* One pipeline in memory: reads it from its merged tree, writes its resolved form, closes it.  pipeline.c opens a file as one, and pipeline_cells.c every
+ * cell of a sweep.  Loop thread. */
 #include "pipeline/pipeline_parts.h"
 
 #include <stdlib.h>
@@ -58,7 +58,7 @@ bool rkb_pipeline_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
    return problems->errors == before;
 }
 
-/* Writes defaults from outside the file into the tree, so that the resolved form means the same wherever it is kept. */
+/* Writes values that come from outside the file into the tree, so that the resolved form means the same in any folder. */
 static bool spell_out(rkb_pipeline_t *pipeline) {
    const char *const keys[] = {"name", "direction", "target"};
    const char *const values[] = {pipeline->name, pipeline->task ? rkb_subject_direction(pipeline) : NULL,

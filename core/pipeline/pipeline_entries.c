@@ -62,7 +62,7 @@ static void read_only(rkb_entry_t *entry, const rkb_yaml_t *only, rkb_arena_t *a
       entry->only |= 1u << chosen;
       rkb_text_format(&list, "%s%s", list.length ? ", " : "", RKB_ONLY_CHOICES[chosen]);
    }
-   if (!only->count) { /* switched off, as an operator is by weight 0 */
+   if (!only->count) { /* an empty list switches the entry off, as weight 0 does for an operator */
       entry->only = RKB_ONLY_NONE;
       rkb_text_add(&list, "none");
    }
@@ -220,7 +220,7 @@ static void read_entry(rkb_pipeline_t *pipeline, const section_t *section, rkb_y
                   entry->strategy->config_size, problems);
    }
    if (section->section == RKB_IN_OPERATORS && entry->node.weight == 0)
-      pipeline->entry_count--; /* checked like the others, then left out, so that no strategy can ask it */
+      pipeline->entry_count--; /* an operator of weight 0 is checked like the others and then left out, so that no strategy can ask it */
 }
 
 static void read_list(rkb_pipeline_t *pipeline, const section_t *section, const rkb_yaml_t *list,

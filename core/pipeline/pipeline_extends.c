@@ -56,7 +56,7 @@ static void apply_remove(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t 
    }
 }
 
-/* {after: ID, stage: {...}}, {before: ID, stage: {...}} or {into: SECTION, stage: {...}} for an empty list or its end. */
+/* Applies one insert: {after: ID, stage: {...}}, {before: ID, stage: {...}}, or {into: SECTION, stage: {...}}, which appends to a list. */
 static void apply_insert(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t *edit,
                          rkb_problems_t *problems) {
    if (!rkb_yaml_expect(edit, RKB_YAML_MAP, "insert", problems))
@@ -95,7 +95,7 @@ static void apply_insert(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t 
       at++;
    }
    rkb_yaml_t *copy = rkb_tree_copy(arena, stage);
-   rkb_tree_insert(arena, list, at, copy); /* past the arena's limit: rkb_pipeline_open says so */
+   rkb_tree_insert(arena, list, at, copy); /* fails past the arena's limit, which rkb_pipeline_open reports */
 }
 
 static void apply_edits(rkb_arena_t *arena, rkb_yaml_t *root, const rkb_yaml_t *child,

@@ -1,4 +1,4 @@
-/* The table of a pipeline file's keys, and the checks that need nothing else. */
+/* The table of a pipeline file's keys, and the checks that need only the table. */
 #include "pipeline/pipeline_keys.h"
 
 #include <string.h>

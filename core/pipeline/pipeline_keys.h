@@ -1,5 +1,4 @@
-/* Every key of a pipeline file: what the parser takes, and what `rkb help pipeline` and docs/pipeline-files.md say about it,
- * from one table.  Constants; any thread. */
+/* One table of all keys of a pipeline file.  The parser, `rkb help pipeline` and docs/pipeline-files.md use it.  Constants; any thread. */
 #ifndef RKB_PIPELINE_PIPELINE_KEYS_H
 #define RKB_PIPELINE_PIPELINE_KEYS_H
 
@@ -16,7 +15,7 @@ enum rkb_pipeline_map {
    RKB_KEYS_PROPOSED = 64, /* an entry of propose */
    RKB_KEYS_STAGE = 128,   /* of screen or evaluate */
    RKB_KEYS_OPERATOR = 256, /* of search.operators */
-   RKB_KEYS_WORKER = 512    /* of workers */
+   RKB_KEYS_WORKER = 512    /* an entry of workers */
 };
 #define RKB_KEYS_ENTRY (RKB_KEYS_PROPOSED | RKB_KEYS_STAGE | RKB_KEYS_OPERATOR)
 
@@ -29,7 +28,7 @@ extern const char *const RKB_COMBINE_CHOICES[]; /* objective.combine: enum rkb_c
 extern const char *const RKB_UNKNOWN_CHOICES[]; /* on_unknown: pass, stop */
 extern const char *const RKB_ONLY_CHOICES[];    /* only: accept, suspect, unknown */
 
-/* What the build step measures of a candidate, NULL-terminated: names that rules and objectives may use after "build.". */
+/* The measurements of the build step, NULL-terminated.  Rules and objectives may use these names after "build.". */
 extern const char *const RKB_BUILD_MEASURES[];
 
 #define RKB_DEFAULT_SEED 1
@@ -39,7 +38,7 @@ extern const char *const RKB_BUILD_MEASURES[];
 #define RKB_DEFAULT_WEIGHT 1
 #define RKB_DEFAULT_DEADLINE_MINUTES 10
 
-/* Adds a problem for each key of the mapping that is none of of's (one of enum rkb_pipeline_map); what names it. */
+/* Adds a problem for each key that a mapping of this kind (`of`, one of enum rkb_pipeline_map) does not have.  what: the mapping's name in the message. */
 void rkb_pipeline_keys_only(const rkb_yaml_t *map, const char *what, uint32_t of, rkb_problems_t *problems);
 /* Index of the word at node among choices; -1, with a problem that lists them, when it is none of them. */
 int32_t rkb_pipeline_choice(const rkb_yaml_t *node, const char *key, const char *const *choices,

@@ -39,7 +39,7 @@ typedef struct rkb_pipeline {
    char *path;
    rkb_registry_t *registry; /* owned unless borrowed_registry */
    bool borrowed_registry;
-   rkb_yaml_t *root; /* resolved; without extends, set, remove, insert, and what makes a sweep: */
+   rkb_yaml_t *root; /* the resolved tree, without extends, set, remove and insert, and without the keys of a sweep, which follow */
    const rkb_yaml_t *seeds, *arms, *matrix; /* each NULL when absent */
    rkb_text_t text;          /* canonical form */
    char hash[RKB_HASH_TEXT];
@@ -49,7 +49,7 @@ typedef struct rkb_pipeline {
    uint64_t seed;
    uint64_t limit_candidates, limit_calls, limit_generations, limit_stale, limit_wall_ns;
    uint64_t limit_compile_ns; /* 0: the compilers' own */
-   uint64_t limit_execute_ns, limit_execute_bytes; /* of one job in a process of its own; bytes a thread */
+   uint64_t limit_execute_ns, limit_execute_bytes; /* limits of a job in a process of its own; bytes for each thread */
    double limit_cost_usd;     /* negative: none */
    double limit_within;       /* share above objective_least; negative: none */
    struct rkb_models *models; /* or NULL: none are listed */
@@ -69,10 +69,10 @@ typedef struct rkb_pipeline {
    uint32_t window;
    uint32_t promote_keep, promote_of;
    const char *promote_by;     /* or NULL */
-   bool promotes;              /* promote and evaluate are both there */
+   bool promotes;              /* the file has both promote and evaluate */
    const char *objective;      /* or NULL */
    const char *objective_over; /* "bench" or "check" */
-   const char *objective_least; /* the measurement of how low the objective can get; or NULL */
+   const char *objective_least; /* the measurement that says how low the objective can be; or NULL */
    uint32_t objective_combine; /* enum rkb_combine */
    bool verified_by_execution;
 
@@ -109,7 +109,7 @@ bool rkb_pipeline_expand(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 
 /* pipeline.c: puts the command line's options into the merged tree. */
 bool rkb_pipeline_apply_options(rkb_pipeline_t *pipeline, const rkb_pipeline_options_t *options, rkb_problems_t *problems);
-/* pipeline_document.c: an empty one, and everything from a merged tree on but for task and device. */
+/* pipeline_document.c: makes an empty pipeline, and reads everything except task and device from a merged tree. */
 rkb_pipeline_t *rkb_pipeline_new(const char *path);
 bool rkb_pipeline_read(rkb_pipeline_t *pipeline, rkb_problems_t *problems);
 /* Spells defaults out and writes the resolved form; false past the arena's limit. */

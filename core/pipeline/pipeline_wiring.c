@@ -71,7 +71,7 @@ static void read_need(rkb_pipeline_t *pipeline, rkb_entry_t *entry, const rkb_ya
       rkb_problem(problems, need->place, "needs: there is no entry '%s' in screen or evaluate%s%s%s", id,
                   near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
    } else if (other->node.section != entry->node.section) {
-      /* All of screen comes before evaluate anyway. */
+      /* All entries of screen run before evaluate anyway. */
       rkb_problem(problems, need->place,
                   "needs: '%s' stands in another section; name entries of the same one", id);
    } else if (at >= (int32_t)entry->index) {
@@ -87,7 +87,7 @@ static void resolve_needs(rkb_pipeline_t *pipeline, rkb_entry_t *entry, rkb_prob
    bool has_previous =
       entry->index > 0 && pipeline->entries[entry->index - 1].node.section == entry->node.section;
    if (entry->is_build) {
-      /* The build waits for everything that the first stage that needs it waits for. */
+      /* The build has the needs of the first stage that needs it. */
       const rkb_entry_t *first = &pipeline->entries[entry->index + 1];
       needs = first->yaml ? rkb_yaml_get(first->yaml, "needs") : NULL;
       for (uint32_t i = 0; needs && i < needs->count; i++)

@@ -22,7 +22,7 @@ static const char *const *read_words(const rkb_pipeline_t *pipeline, const rkb_y
    return words;
 }
 
-/* A worker is a mapping, or its command alone. */
+/* Reads a worker: a mapping, or only its command. */
 static void read_worker(const rkb_pipeline_t *pipeline, const rkb_yaml_t *yaml, rkb_pipeline_worker_t *worker,
                         rkb_problems_t *problems) {
    const rkb_yaml_t *command = yaml;

@@ -46,8 +46,8 @@ static int64_t key_index(const rkb_yaml_t *map, const char *key) {
    return -1;
 }
 
-/* Makes room for one more child at index at.  Arrays are allocated anew each time: edits are few.  Where a file makes many of
- * a long list, the arena's limit ends it. */
+/* Makes room for one more child at index `at`.  Allocates the arrays anew each time, because edits are few.  If a file makes many edits of a long list,
+ * the arena's limit ends them. */
 static bool widen(rkb_arena_t *arena, rkb_yaml_t *node, uint32_t at) {
    rkb_yaml_t **items = rkb_arena_try(arena, node->count + 1, sizeof *items);
    rkb_yaml_t **keys =

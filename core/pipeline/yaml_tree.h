@@ -1,6 +1,6 @@
-/* Editing YAML trees: a pipeline is read, merged with what it extends and edited by path before it is checked.  Trees are
- * values in an arena; every node keeps the place it was written at, so that a message points into the right file.
- * What changes or merges a tree returns NULL or false past the arena's limit.  One thread at a time. */
+/* Editing YAML trees: a pipeline is read, merged with what it extends and edited by path before it is checked.  Trees lie in an arena.  Every node keeps
+ * its place in a file, so that messages point to the right file. Functions that change or merge a tree return NULL or false past the arena's limit.  One
+ * thread at a time. */
 #ifndef RKB_PIPELINE_YAML_TREE_H
 #define RKB_PIPELINE_YAML_TREE_H
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Whether a scalar needs no quotes, because no reader could take it for anything but this text. */
+/* Whether a scalar needs no quotes, because every reader takes it as this text. */
 static bool plain(const rkb_yaml_t *node) {
    if (node->quoted || !node->length)
       return false;
@@ -44,7 +44,7 @@ static void write_scalar(const rkb_yaml_t *node, rkb_text_t *out) {
 
 static void write_node(const rkb_yaml_t *node, int depth, bool begun, rkb_text_t *out);
 
-/* A value after "key:" or "-": on the same line when it is a scalar, empty, or a mapping in a list, else below. */
+/* Writes a value after "key:" or "-".  It goes on the same line if it is a scalar, empty, or a mapping in a list, else below. */
 static void write_value(const rkb_yaml_t *node, int depth, bool in_list, rkb_text_t *out) {
    if (node->kind == RKB_YAML_SCALAR) {
       rkb_text_add(out, " ");
@@ -61,7 +61,7 @@ static void write_value(const rkb_yaml_t *node, int depth, bool in_list, rkb_tex
    }
 }
 
-/* begun: the output is already at the first child's column. */
+/* Writes a list or mapping.  begun: the output is already at the first child's column. */
 static void write_node(const rkb_yaml_t *node, int depth, bool begun, rkb_text_t *out) {
    for (uint32_t i = 0; i < node->count; i++) {
       if (i || !begun)

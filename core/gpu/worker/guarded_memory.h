@@ -19,8 +19,8 @@ typedef struct rkb_device_memory {
    CUmemGenericAllocationHandle handle;
 } rkb_device_memory_t;
 
-/* placement: enum rkb_worker_placement.  alignment: promised to the candidate, a power of two.  CUDA_ERROR_OUT_OF_MEMORY
- * and other errors leave *memory empty. */
+/* Allocates a buffer.  placement: enum rkb_worker_placement.  alignment: the power of two that the candidate was promised.  CUDA_ERROR_OUT_OF_MEMORY and
+ * other errors leave *memory empty. */
 CUresult rkb_memory_open(const rkb_driver_t *driver, uint32_t placement, uint64_t bytes, uint32_t alignment,
                          rkb_device_memory_t *memory);
 void rkb_memory_close(const rkb_driver_t *driver, rkb_device_memory_t *memory); /* an empty one is accepted */

@@ -76,7 +76,7 @@ static bool fill_possible(const rkb_plan_buffer_t *buffer) {
    return buffer->fill == RKB_FILL_NONE || buffer->fill_value == 0 || any;
 }
 
-/* The last request to the driver; a refusal is about this one. */
+/* Notes the request to the driver that follows.  If the driver refuses, the message names this request. */
 static void ask(rkb_asked_t *asked, const char *fmt, ...) {
    va_list ap;
    va_start(ap, fmt);
@@ -109,17 +109,17 @@ static CUresult encode_map(const rkb_driver_t *d, const rkb_instance_t *in, uint
                                     (CUtensorMapFloatOOBfill)m->fill);
 }
 
-/* Makes an array of pointers to the parameters, which lie in one buffer as PTX lays them out.  The driver's own layout is another one: a parameter
- * of a greater alignment, such as a tensor map, is aligned in the constant bank, where the first parameter of sm_90 lies at byte 528, so that after
- * three pointers a map follows at 48 and not at 64.  A buffer (CU_LAUNCH_PARAM_BUFFER_POINTER) would have to be in that layout, and a cooperative
- * launch may not have one.  The arguments of a struct lie within its parameter. */
+/* Makes an array of pointers to the parameters.  The parameters lie in one buffer, in the layout of PTX.  The buffer itself cannot be passed to the driver
+ * (CU_LAUNCH_PARAM_BUFFER_POINTER), for two reasons.  A cooperative launch takes no buffer.  And the driver's layout differs: it aligns a parameter such as a
+ * tensor map within the constant bank, where the first parameter of sm_90 lies at byte 528.  So after three pointers a map lies at 48 in the driver's layout,
+ * and at 64 in the layout of PTX.  The arguments of a struct lie within its parameter. */
 static CUresult split_parameters(const rkb_driver_t *d, CUfunction function, const rkb_plan_launch_t *l,
                                  char *parameters, void **list) {
    uint32_t next = 0;
    for (size_t i = 0;; i++) {
       size_t own_offset, size;
       const CUresult status = d->cuFuncGetParamInfo(function, i, &own_offset, &size);
-      /* The kernel has no parameter of this number, so all were found; the driver reads no more than it has. */
+      /* The kernel has no parameter with this number, so all parameters were found.  The driver reads no more than these. */
       if (status == CUDA_ERROR_INVALID_VALUE)
          return CUDA_SUCCESS;
       const uint32_t first = next < l->argument_count ? l->arguments[next].offset : l->parameter_bytes;
@@ -316,8 +316,7 @@ CUresult rkb_instance_prepare(const rkb_driver_t *d, const rkb_instance_t *in, r
    return status;
 }
 
-/* Searches for damage on the device first.  Only if there is damage are the canaries (up to a page beside
- * each buffer) copied back. */
+/* Searches for damage on the device first.  Copies the canaries (up to a page beside each buffer) back only if there is damage. */
 static CUresult look_for_damage(const rkb_driver_t *d, const rkb_worker_kernels_t *own,
                                 const rkb_instance_t *in, uint32_t *found) {
    bool guarded = false;

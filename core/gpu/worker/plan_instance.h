@@ -26,7 +26,7 @@ void rkb_instance_close(const rkb_driver_t *driver, rkb_instance_t *instance);
 /* Copies a set's values into the inputs, poisons outputs and writes the canaries.  Enqueues on the stream; does not wait. */
 CUresult rkb_instance_prepare(const rkb_driver_t *driver, const rkb_instance_t *instance,
                               rkb_values_t *values, uint32_t set);
-/* What the driver was asked for last, for the message where it refuses. */
+/* The last request to the driver, for the message if it refuses. */
 typedef struct rkb_asked {
    char text[320];
 } rkb_asked_t;

@@ -6,7 +6,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* Global, because ctypes keeps no state for its caller: one device per process, opened once. */
+/* Global, because callers through ctypes hold no state.  A process opens one device, once. */
 static rkb_driver_t driver;
 static rkb_worker_kernels_t own;
 

@@ -13,7 +13,7 @@ typedef struct worker {
    rkb_instance_t instances[RKB_WORKER_MAX_INSTANCES];
    rkb_values_t values;
    bool open, own_open;
-   char layers[96];   /* of the sandbox */
+   char layers[96];   /* the layers of the sandbox */
    char message[256]; /* the sentence of a refusal */
 } worker_t;
 

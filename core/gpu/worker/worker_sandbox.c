@@ -22,9 +22,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Nsight Compute synchronises through files of this folder, lock.UUID for each device, which both of its
- * halves make and open.  (2025.3 named the file that it could not make; with these rights it counts within
- * the layers on an H200.) */
+/* The two halves of Nsight Compute synchronise through files in this folder, lock.UUID for each device, which both make and open.  (2025.3 named the file
+ * that it could not make; with these rights it counts within the layers on an H200.) */
 #define TOOL_LOCKS "/tmp/nvidia/nsight_compute"
 
 static void make_lock_folder(void) {
