@@ -234,7 +234,7 @@ static int bench_all(rkb_bench_t *bench, const rkb_bench_works_t *works) {
    int code = status == RKB_OK ? RKB_EXIT_OK : rkb_say_error(&err);
    if (status == RKB_ERR_CANCELLED)
       code = RKB_EXIT_INTERRUPTED;
-   /* The rows that exist are shown in any case. */
+   /* Writes the table of the existing rows, even after an error. */
    if (rkb_bench_tables(bench, works->list, works->count, &err) != RKB_OK)
       code = rkb_say_error(&err);
    if (open)

@@ -54,7 +54,7 @@ static int64_t first_parent(const rkb_candidate_record_t *candidate) {
    return 0;
 }
 
-/* Prints the difference between its text and that of its first parent, as diff -u does. */
+/* Prints the difference between the texts of a candidate and its first parent, as diff -u does. */
 static int print_difference(rkb_archive_t *archive, const rkb_candidate_record_t *candidate) {
    const int64_t number = first_parent(candidate);
    rkb_candidate_record_t *parent = NULL;

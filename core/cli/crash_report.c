@@ -51,8 +51,8 @@ static void tell(int number) {
    say("\n");
 }
 
-/* Threads may crash at the same time.  Only the first reports, and the others wait for it to end the program, or they would cut its
- * lines short.  If the report itself crashes, the signal ends the program. */
+/* Threads may crash at the same time.  Only the first thread reports.  The others wait until it ends the program; otherwise they would end the program in
+ * the middle of its lines.  If the report itself crashes, the signal ends the program. */
 static void crashed(int number) {
    const pid_t self = gettid();
    pid_t first = 0;

@@ -18,7 +18,7 @@ enum { MAX_STAGES = 64, MAX_REASONS = 128, SHOWN_REASONS = 3, MAX_PICTURE = 64 <
 
 static const double redraw_seconds = 0.1; /* at most ten updates a second */
 static const double plain_seconds = 10.0; /* between two plain lines when nothing has changed */
-/* between two plain lines about a new best, which may come a hundred at once at the beginning */
+/* between two plain lines about a new best: at the beginning of a run there may be a hundred at once */
 static const double news_seconds = 1.0;
 
 typedef struct reason_count {

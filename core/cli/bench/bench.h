@@ -43,8 +43,8 @@ typedef struct rkb_bench_work {
    const char *name, *direction; /* the task's name and direction */
 } rkb_bench_work_t;
 
-/* measured_directions.c: the works of the tasks that the arguments name, or of all shipped tasks; one direction where they
- * name it.  Returns an exit code.  Also after an error the works must be closed. */
+/* measured_directions.c: the works of the tasks that the arguments name, or of all shipped tasks.  If the arguments name a direction, only this one.
+ * Returns an exit code.  The works must be closed even after an error. */
 typedef struct rkb_bench_works {
    rkb_bench_work_t list[RKB_BENCH_MOST_WORKS];
    uint32_t count;

@@ -1,5 +1,5 @@
-/* Reads best/<direction>.yaml.  It names a best kernel that is a seed with other tune values, instead of
- * copying it.  Any thread. */
+/* Reads best/<direction>.yaml.  This file names the best kernel, if it is a seed with other tune values, so that no copy of the seed is needed.  Any
+ * thread. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>

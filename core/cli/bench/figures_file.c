@@ -14,7 +14,7 @@
 #include "cli/bench/bench.h"
 
 #define COLUMNS "task\tdirection\tcase\tsubject\tus\tlow_us\thigh_us\tmore"
-/* With this many digits a time that is rounded twice, here and in the table, equals the time rounded once. */
+/* A time is rounded here and again in the table.  With this many digits the result equals the time rounded once. */
 #define DIGITS 12
 enum { FIELDS = 8 };
 

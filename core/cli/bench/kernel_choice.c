@@ -11,8 +11,7 @@
  * the events' resolution is included. */
 #define APART_SHARE 0.02
 #define APART_US 0.5
-/* For a longer kernel, one sitting is more precise than the least gain that counts (docs/timing.md, 'What the
- * samples are worth'). */
+/* Above this time, one sitting measures more precisely than the least gain that counts (docs/timing.md, 'What the samples are worth'). */
 #define LONGEST_US 1000.0
 enum { MOST_CONTENDERS = 4 };
 

@@ -11,7 +11,7 @@
 
 static const char TIME[] = "time.us", WARM[] = "time.warm_us";
 
-/* The timing stage's detail becomes the case's object; the mean goes in beside it. */
+/* Makes a case's object from the timing stage's detail, and adds the mean. */
 static void take_case(json_t *cases, const rkb_measurement_record_t *m) {
    json_t *of_case = json_object_get(cases, m->case_name), *detail = rkb_embedded_json(m->detail);
    if (!of_case) {

@@ -1,4 +1,4 @@
-/* The lines of the table, from the rows and the records of baselines: every number has its source. */
+/* Makes the lines of the table from the rows and the records of baselines.  Every number names its source. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -222,7 +222,7 @@ static json_t *judge_json(const rkb_judge_t *judge) {
                     "worth_usd", judge->worth_usd, "calibration", bins_json(judge));
 }
 
-/* Counts, among the wrong kernels that both were asked about, those that the row rejects and the column does
+/* For each pair of judges: counts the wrong kernels about which both were asked, and which the judge of the row rejects and the judge of the column does
  * not. */
 static json_t *only_json(const rkb_judge_tally_t *tally) {
    json_t *rows = json_object();

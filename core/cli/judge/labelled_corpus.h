@@ -29,8 +29,8 @@ typedef struct rkb_labelled_corpus {
    uint32_t count;
 } rkb_labelled_corpus_t;
 
-/* Reads the table at path, or the table of the folder at path (labelled_folder.h), and every kernel that it names.  The same text twice for one task and direction is an error: one of the two
- * would not be judged.  RKB_ERR_INVALID with "path:line: ..." otherwise. */
+/* Reads the table at path, or the table of the folder at path (labelled_folder.h), and every kernel that it names.  If a text occurs twice for one task
+ * and direction, this is an error, because one of the two would not be judged.  RKB_ERR_INVALID with "path:line: ..." otherwise. */
 int rkb_labelled_corpus_read(const char *path, rkb_labelled_corpus_t *corpus, rkb_error_t *err);
 void rkb_labelled_corpus_free(rkb_labelled_corpus_t *corpus);
 /* Keeps count kernels, chosen by the hash of seed and text.  The same seed keeps the same kernels, whatever

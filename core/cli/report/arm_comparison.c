@@ -31,7 +31,7 @@ static double share_of(double value, double best) {
    return isnan(value) ? 0 : best / value;
 }
 
-/* The value of a run by one measure; NaN when it has none. */
+/* The measures of a run.  A run that has no value by a measure gets NaN. */
 enum measure { BY_VALUE, BY_SHARE, BY_GAIN, BY_EVALUATIONS, BY_SECONDS, BY_CALLS, BY_USD, MEASURES };
 static const char *const measure_names[MEASURES] = {"value",       "share",   "gain",
                                                     "evaluations", "seconds", "calls", "usd"};
@@ -103,8 +103,7 @@ static json_t *summaries_json(comparing_t *all) {
    return list;
 }
 
-/* A run's share of the best known value at the moment when it had spent this part of the subject's longest
- * spending. */
+/* Returns a run's share of the best known value, at the moment when the run had spent this part of the largest spending on the subject. */
 static double share_at(const comparing_t *all, const rkb_run_series_t *run, enum rkb_spending over,
                        double part) {
    const uint32_t subject = subject_of(all, run);
@@ -221,7 +220,7 @@ static void measure_subjects(comparing_t *all) {
       for (int over = 0; over < RKB_SPENDINGS; over++)
          all->end[over][subject] = fmax(all->end[over][subject], run->total[over]);
    }
-   /* Spending on models, which most runs do not ask. */
+   /* Spending on models counts only if some run asked a model, which most runs do not. */
    for (int over = RKB_OVER_CALLS; over <= RKB_OVER_DOLLARS; over++) {
       double spent = 0;
       for (uint32_t i = 0; i < all->runs->subject_count; i++)

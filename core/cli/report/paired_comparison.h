@@ -11,9 +11,8 @@
 json_t *rkb_number_json(double value);
 json_t *rkb_interval_json(rkb_interval_t interval);
 
-/* "comparisons" of arm_comparison.h.  baseline: the index of an arm.  over: RKB_SPENDINGS compares the
- * results of whole runs.  Any other value compares at equal budgets: for each pair, the results when each run
- * had spent the total spending of the thriftier one. */
+/* "comparisons" of arm_comparison.h.  baseline: the index of an arm.  over: RKB_SPENDINGS compares the results of whole runs.  Any other value compares at
+ * equal budgets: of each pair, it takes the results at the moment when each run had spent as much as the cheaper run spent in all. */
 json_t *rkb_paired_comparisons(const rkb_compared_runs_t *runs, uint32_t baseline, enum rkb_spending over);
 
 #endif

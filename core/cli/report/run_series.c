@@ -1,4 +1,4 @@
-/* Reads what a comparison needs of a run in one pass over its candidates (run_series.h).  The main thread alone. */
+/* Reads the data of a run that a comparison needs, in one pass over its candidates (run_series.h).  The main thread alone. */
 #include "cli/report/run_series.h"
 
 #include <math.h>

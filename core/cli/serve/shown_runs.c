@@ -45,7 +45,7 @@ static void look_below(look_t *look, const char *directory, int depth) {
       look_at(look, path);
       free(path);
    }
-   /* A run has no runs below it. */
+   /* A folder that is a run is not searched further, because it has no runs below it. */
    const int count = depth > 0 && (!look->found || look->run->sweep) ? scandir(directory, &entries, is_shown_name, alphasort) : 0;
    for (int i = 0; i < count; i++) {
       const bool folder = entries[i]->d_type == DT_DIR;

@@ -112,7 +112,7 @@ static bool give_up(void) {
    rkb_drop_capabilities();
    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
       return false;
-   /* Kernels before 5.13 have no Landlock; then seccomp alone holds, and writing files stays possible. */
+   /* Linux before 5.13 has no Landlock.  Then only seccomp limits the process, and it can still write files. */
    const int rules = rkb_landlock_begin(&held);
    if (rules >= 0) {
       rkb_landlock_allow(rules, held, "/", RKB_MAY_READ | RKB_MAY_EXECUTE);

@@ -23,7 +23,7 @@ json_t *rkb_verdict_json(const rkb_verdict_record_t *verdict);
 json_t *rkb_measurement_json(const rkb_measurement_record_t *measurement);
 /* Parses a text as JSON.  Returns a string when it does not parse, and null for NULL. */
 json_t *rkb_embedded_json(const char *text);
-/* Print for people on standard output: a verdict with its evidence (none for accept); and measurements, those
+/* Print text for people on standard output.  The first prints a verdict with its evidence (without, for accept); the second prints measurements, those
  * over all cases first. */
 void rkb_print_verdict(const rkb_verdict_record_t *verdict, const rkb_evidence_source_t *source);
 void rkb_print_measurements(const rkb_measurement_record_t *measurements, uint32_t count);
