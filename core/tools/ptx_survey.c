@@ -15,7 +15,7 @@
 
 struct missing {
    char what[96], kernel[256];
-   uint32_t line; /* where it stands first */
+   uint32_t line; /* the first line that has it */
    uint64_t count;
 };
 

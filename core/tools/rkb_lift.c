@@ -1,4 +1,4 @@
-/* rkb-lift: makes one structural edit of a kernel and prints the text, or says which condition does not hold.  The main thread alone. */
+/* rkb-lift: makes one structural edit of a kernel and prints the new text, or names the condition that does not hold.  The main thread alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -30,7 +30,7 @@ static bool same_kernel(const corpus_t *corpus, uint32_t a, uint32_t b) {
           strcmp(left->task, right->task) == 0 && strcmp(left->direction, right->direction) == 0;
 }
 
-/* Two operators can make the same text of one kernel: whether an earlier fault has it. */
+/* Whether an earlier fault has the same text, because two operators can make the same text of one kernel. */
 static bool stands_before(const corpus_t *corpus, uint32_t fault) {
    for (uint32_t i = 0; i < fault; i++)
       if (same_kernel(corpus, i, fault))
@@ -48,7 +48,7 @@ static void write_correct(FILE *file, const corpus_t *corpus) {
    }
 }
 
-/* What `rkb judge` reads: the faults that are known to be wrong, with the correct kernels.  A fault labelled "equivalent" is left out: its
+/* Writes the table that `rkb judge` reads: the faults that are known to be wrong, and the correct kernels.  A fault labelled "equivalent" is left out: its
  * plans equal the original's in the check cases, and may differ at a bench shape. */
 static int write_table(const corpus_t *corpus, const labels_t *labels, const char *folder, rkb_error_t *err) {
    char *path = rkb_path_join(folder, "corpus.tsv");

@@ -173,7 +173,7 @@ void stage_trial(const rkb_stage_t *stage, const char *with, report_t *report) {
    if (!trial_config_make(stage->id, stage->options, stage->option_count, stage->config_size, with,
                           &subject.config, report))
       return;
-   /* There are two at a time, because instances must share nothing. */
+   /* Runs two instances at a time, to show that they share nothing. */
    for (int i = 0; i < INSTANCES; i++)
       test_host_init(&subject.hosts[i], i == 0 ? "first" : "second");
    bool offered = test_host_offers(&subject.hosts[0], stage->id, RKB_NEEDS(stage), report);

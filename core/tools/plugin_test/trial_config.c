@@ -11,7 +11,7 @@
 
 enum { GUARD_BYTES = 64, GUARD = 0xa5, CONFIG_ARENA = 16 << 20 };
 
-/* A nested struct may hold flags alone, so its alignment is not known. */
+/* The alignment of a nested struct is not known, because the struct may contain only flags. */
 static size_t alignment_of(uint32_t type) {
    return type == RKB_OPT_BOOL || type == RKB_OPT_TABLE ? 1 : _Alignof(uint64_t);
 }

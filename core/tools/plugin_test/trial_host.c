@@ -225,7 +225,7 @@ bool test_host_offers(const test_host_t *host, const char *id, const char *const
    return true;
 }
 
-/* Runs what was posted without holding the mutex, since it may post again. */
+/* Runs the posted functions without holding the mutex, because they may post again. */
 static void run_posts(test_host_t *host) {
    for (uint32_t i = 0; i < host->post_count; i++) {
       void (*fn)(void *arg) = host->posts[i].fn;

@@ -36,7 +36,7 @@ bool test_host_offers(const test_host_t *host, const char *id, const char *const
 /* Runs what was posted, on the calling thread, until done(host) holds or the milliseconds have passed;
  * returns whether it holds. */
 bool test_host_wait(test_host_t *host, bool (*done)(const test_host_t *host), int milliseconds);
-/* Frees the host and what was emitted. */
+/* Frees the host and the items that were emitted. */
 void test_host_free(test_host_t *host);
 
 #endif

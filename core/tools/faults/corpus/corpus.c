@@ -15,7 +15,7 @@ static uint64_t hash_of(const char *text) {
 }
 
 bool corpus_operator_kept_out(const operator_t *o) {
-   uint32_t before = 0; /* how many operators have names that hash lower */
+   uint32_t before = 0; /* how many operators' names have a lower hash */
    for (uint32_t i = 0; i < fault_operators_tried; i++)
       before += hash_of(fault_operators[i].name) < hash_of(o->name);
    return o >= fault_operators + fault_operators_tried || before < OPERATORS_KEPT_OUT;
@@ -48,7 +48,7 @@ static int add_kernel(corpus_t *corpus, const char *task, const char *direction,
    return rkb_file_read(kernel->path, MOST_SOURCE, &kernel->text, &length, err);
 }
 
-/* pattern: where the kernels of a task and direction lie, below root. */
+/* Adds the kernels below root.  pattern: where the kernels of a task and direction lie. */
 static int add_kernels(corpus_t *corpus, const char *root, const char *pattern, rkb_error_t *err) {
    static const char *const directions[] = {"backward", "forward"};
    char **tasks = rkb_folder_names(root, NULL), folder[4096];

@@ -7,7 +7,7 @@
 #include "tools/faults/operators/operator.h"
 #include "task/task.h"
 
-enum { USUAL_SITES = 4 }; /* of one operator in one kernel; the hashes of their ids decide which */
+enum { USUAL_SITES = 4 }; /* most sites of one operator in one kernel; the hashes of their ids choose them */
 
 typedef struct kernel_file {
    char *task, *direction, *name; /* name: of the file, without .cu */
@@ -23,7 +23,7 @@ typedef struct fault {
    char *text;
    size_t bytes;
    char hash[RKB_HASH_TEXT]; /* of the text */
-   char *where;              /* see site_t; NULL: the operator says nothing about shapes */
+   char *where;              /* see site_t; NULL: the operator does not say at which shapes the fault shows */
    bool kept_out;            /* its kernel or its operator is kept out of tuning */
 } fault_t;
 
@@ -34,11 +34,11 @@ typedef struct corpus {
    uint32_t fault_count, fault_room;
 } corpus_t;
 
-/* tasks: a folder of task directories with seeds/<direction>/<name>.cu; bases: <task>/<direction>/<name>.cu,
- * or NULL. */
+/* Opens the corpus.  tasks: a folder of task directories, whose kernels are seeds/<direction>/<name>.cu.  bases: a folder with further kernels,
+ * <task>/<direction>/<name>.cu; or NULL. */
 int corpus_open(const char *tasks, const char *bases, corpus_t *corpus, rkb_error_t *err);
 void corpus_close(corpus_t *corpus);
-/* Kept out: three of the first operators, and all that were added later. */
+/* Whether an operator is kept out of tuning: three of the first operators, and all that were added later. */
 bool corpus_operator_kept_out(const operator_t *operator_of);
 
 #endif

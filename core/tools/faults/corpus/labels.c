@@ -84,7 +84,7 @@ int labels_read(const char *path, labels_t *labels, rkb_error_t *err) {
    status = rkb_file_read(path, MOST_BYTES, &text, &length, err);
    rest = text;
    while (status == RKB_OK && (line = strsep(&rest, "\n")) != NULL)
-      /* A line that a kill cut short is left out, and its row is made again. */
+      /* Leaves out a line that is incomplete because the program was killed; its row is made again. */
       if (line[0] && line[0] != '#' && read_line(line, &label))
          labels_put(labels, &label);
    free(text);

@@ -5,9 +5,9 @@
 
 #include "tools/faults/corpus/corpus.h"
 
-/* fault: the kernel is wrong, because something saw it or because an argument holds.  equivalent: it has the
- * same machine code and plans as the kernel it was made from.  unbuildable: it does not compile or has no
- * plan.  unlabelled: nothing saw a fault and no argument holds; no statistic counts it. */
+/* fault: the kernel is wrong, because an oracle saw it or because an argument shows it.  equivalent: it has the same machine code and plans as the kernel
+ * it was made from.  unbuildable: it does not compile or has no plan.  unlabelled: no oracle saw a fault and no argument shows one; no statistic counts it.
+ * */
 typedef struct label {
    char id[192];
    char hash[RKB_HASH_TEXT];

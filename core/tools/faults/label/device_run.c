@@ -46,7 +46,7 @@ static int start(device_runner_t *runner, rkb_error_t *err) {
 }
 
 int device_runner_open(device_runner_t *runner, rkb_error_t *err) {
-   const char *visible = getenv("CUDA_VISIBLE_DEVICES"); /* which of several GPUs */
+   const char *visible = getenv("CUDA_VISIBLE_DEVICES"); /* selects one of several GPUs */
    *runner = (device_runner_t){.program = rkb_find_program("rkb-worker")};
    if (visible)
       snprintf(runner->visible, sizeof runner->visible, "CUDA_VISIBLE_DEVICES=%s", visible);
@@ -144,7 +144,7 @@ static int run_once(device_runner_t *runner, const subject_case_t *c, const tria
    return status == RKB_OK && refusal ? refused(refusal, err) : status;
 }
 
-/* refusal: RKB_WORKER_BAD_MODULE when the driver refuses the plan. */
+/* Opens a plan.  *refusal: RKB_WORKER_BAD_MODULE if the driver refuses it. */
 static int open_plan(device_runner_t *runner, const planned_t *planned, uint32_t placement, int *refusal,
                      rkb_error_t *err) {
    rkb_worker_instance_t head = {0, 0, placement, 0};
@@ -226,8 +226,8 @@ static int make_plans(const attempt_t *attempt, planned_t *plans, witness_t *wit
    return status;
 }
 
-/* Tries the cheapest way first: plain memory, where a wrong address ends no process and mostly shows in the
- * values; then each buffer before an unmapped page; then each behind one. */
+/* Tries three kinds of memory, the cheapest first.  In plain memory a wrong address ends no process, and mostly shows in the values.  Then each buffer
+ * lies before an unmapped page, and then behind one. */
 int device_runner_try(device_runner_t *runner, const attempt_t *attempt, witness_t *witness,
                       rkb_error_t *err) {
    static const struct {

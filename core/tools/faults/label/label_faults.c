@@ -1,12 +1,10 @@
-/* rkb-label-faults: decides for every fault of the corpus whether it is one, without the checking machine.
+/* rkb-label-faults: decides for every entry of the fault corpus whether it really is a fault, without the checking machine.
  *
- * A fault whose machine code and plans equal those of its kernel is equivalent.  Otherwise it runs on a GPU:
- * on all check cases and some drawn ones, the smallest first, on several input families, in plain memory and
- * then between guard pages.  An error of the driver, a damaged canary, a run that does not end, or an output
- * outside the task's bounds makes it a fault.  Where nothing is seen, it is still a fault if its operator
- * gives an argument, or if a tool of compute-sanitizer reports an error that the correct kernel does not
- * have.  Else it stays unlabelled.  A kernel that the oracle finds wrong without a fault is named, and its
- * faults get no labels.
+ * A fault whose machine code and plans equal those of its kernel is equivalent.  Otherwise it runs on a GPU: on all check cases and some drawn ones, the
+ * smallest first, on several input families, in plain memory and then between guard pages.  An error of the driver, a damaged canary, a run that does not
+ * end, or an output outside the task's bounds makes it a fault.  Where nothing is seen, it is still a fault if its operator gives an argument, or if a tool
+ * of compute-sanitizer reports an error that the correct kernel does not have.  Else it stays unlabelled.  If the oracle finds a correct kernel wrong, the
+ * program names the kernel and labels none of its faults.
  *
  * Inputs and answers are made once, by all cores, before anything runs.  Rows are appended as they are made,
  * so a run that was cut short can go on; at the end the table is sorted. */
@@ -45,7 +43,7 @@ static int apply_arguments(const char *path, labels_t *labels, rkb_error_t *err)
    return status;
 }
 
-/* Rows of faults that the corpus no longer has are left out. */
+/* Writes the table, without rows of faults that the corpus no longer has. */
 static int finish(labelling_t *l, const settings_t *s, rkb_error_t *err) {
    labels_t current = {0};
    for (uint32_t i = 0; i < l->corpus.fault_count; i++) {

@@ -1,5 +1,5 @@
-/* Cases, inputs and answers, which all threads of the labelling program share.  Threads of its own make them,
- * since the references take most of the processor time. */
+/* Cases, inputs and answers, which all threads of the labelling program share.  It has threads of its own for this, because evaluating references takes
+ * most of the processor time. */
 #include "tools/faults/label/label_subjects.h"
 
 #include <pthread.h>
@@ -94,7 +94,7 @@ static int make_trial(subject_t *subject, subject_case_t *c, trial_t *trial, rkb
    return status;
 }
 
-typedef struct making { /* what the threads that make trials share */
+typedef struct making { /* shared by the threads that make trials */
    subjects_t *subjects;
    atomic_uint next;
    atomic_bool failed;

@@ -1,6 +1,5 @@
-/* What faults are compared with: each task's cases, and the inputs of a (case, family, seed) with their
- * expected outputs, made once for all faults of a task.  Immutable, and thread-safe, after
- * subjects_make_trials. */
+/* The data with which faults are judged: each task's cases, and for each (case, family, seed) the inputs and their expected outputs.  They are made once
+ * for all faults of a task.  After subjects_make_trials they do not change; any thread. */
 #ifndef RKB_TOOLS_FAULTS_LABEL_LABEL_SUBJECTS_H
 #define RKB_TOOLS_FAULTS_LABEL_LABEL_SUBJECTS_H
 

@@ -82,7 +82,7 @@ static void forget(prepared_t *p) {
    *p = (prepared_t){0};
 }
 
-/* The identity of a build: its code without names and lines, and every case's plan. */
+/* Finds the identity of a build: its code without names and lines, and every case's plan. */
 static int identify(const attempt_t *attempt, original_t *identity, rkb_error_t *err) {
    int status = RKB_OK;
    rkb_ptx_identity(attempt->build->ptx, attempt->build->ptx_bytes, identity->ptx);
@@ -144,7 +144,7 @@ static void *check_originals(void *argument) {
 
 int labelling_check_originals(labelling_t *l, rkb_error_t *err) {
    int status = run_threads(l, check_originals, err);
-   /* So many failures cannot be these kernels' fault. */
+   /* So many failures cannot be caused by the kernels. */
    if (status == RKB_OK && atomic_load(&l->failed) > l->corpus.kernel_count / 4)
       status = rkb_fail(err, RKB_ERR_UNAVAILABLE, "%s", l->first_error);
    return status;
@@ -176,8 +176,7 @@ static int run_on_device(labelling_t *l, device_runner_t *runner, const prepared
    return status;
 }
 
-/* Runs the fault beside the correct kernel, at shapes where its condition says that it must show, and at
- * bench cases. */
+/* Runs the faulty kernel and the correct kernel at shapes where the fault must show by its condition, and at bench cases, and compares their outputs. */
 static int run_beside_original(device_runner_t *runner, labelling_t *l, const fault_t *fault, const prepared_t *p, label_t *label,
                                rkb_error_t *err) {
    prepared_t original;
@@ -253,8 +252,7 @@ static bool known(labelling_t *l, const fault_t *fault, label_t *label) {
    return found != NULL;
 }
 
-/* Steps by a number that is prime to the count, so that the faults of one heavy task are not all made at the
- * same time. */
+/* Maps 0, 1, 2, ... to steps by a number that is prime to the count, so that the faults of one costly task are not all built at the same time. */
 static uint32_t shuffled(uint32_t index, uint32_t count) {
    const uint32_t stride = 7919;
    return count % stride == 0 ? index : (uint32_t)((uint64_t)index * stride % count);
@@ -324,7 +322,7 @@ static bool reported_before(labelling_t *l, uint32_t kernel, uint32_t tool) {
    return original->reported[tool];
 }
 
-/* Finds the tools that can see what the operator plants, the likeliest first. */
+/* Lists the tools that can see this kind of fault, the most likely one first. */
 static uint32_t tools_for(const fault_t *fault, uint32_t *tools) {
    const bool order = fault->operator_of->kind == FAULT_BARRIER || fault->operator_of->kind == FAULT_RACE;
    tools[0] = order ? SANITIZER_RACECHECK : SANITIZER_MEMCHECK;
@@ -363,7 +361,7 @@ static void *sanitize_faults(void *argument) {
          continue;
       }
       if (strcmp(label.name, "fault") != 0)
-         /* All tools have looked, so no later call tries again. */
+         /* All tools were tried, so no later call tries again. */
          set(label.oracle, sizeof label.oracle, "none_saw");
       keep(l, &label);
    }

@@ -1,6 +1,5 @@
-/* The passes of labelling a corpus: the correct kernels, the faults on the GPU, and compute-sanitizer for
- * what is left.  Each pass has threads of its own.  A pass ends early at the deadline; a later call does what
- * it did not reach. */
+/* Labels a corpus in three passes: the correct kernels, then the faults on the GPU, then compute-sanitizer for faults that are still unlabelled.  Each
+ * pass has threads of its own.  A pass ends early at the deadline, and a later call continues. */
 #ifndef RKB_TOOLS_FAULTS_LABEL_LABELLING_H
 #define RKB_TOOLS_FAULTS_LABEL_LABELLING_H
 
@@ -11,7 +10,7 @@
 #include "tools/faults/label/device_run.h"
 #include "tools/faults/label/sanitizer.h"
 
-typedef struct original { /* what a kernel's faults are compared with */
+typedef struct original { /* a correct kernel, with which its faults are compared */
    char ptx[RKB_HASH_TEXT];
    char plans[MOST_CASES][RKB_HASH_TEXT];
    bool wrong; /* the oracle finds the kernel itself wrong, so nothing is known about its faults */
@@ -26,11 +25,11 @@ typedef struct labelling {
    original_t *originals;
    rkb_compilers_t *compilers;
    rkb_device_t *device;
-   FILE *out;        /* receives rows as they are made; NULL: nobody does */
+   FILE *out;        /* receives each row when it is made; or NULL */
    const char *only; /* take only ids that contain one of these words, separated by commas; NULL: all */
    uint32_t jobs;
    double until;   /* seconds since start after which nothing new begins */
-   bool no_device; /* do only what needs no GPU: arguments, equal code, what does not build */
+   bool no_device; /* label only faults that need no GPU: by arguments, by equal code, and texts that do not build */
    double start;
    atomic_uint next, failed;
    pthread_mutex_t mutex; /* guards what follows, and out and known */
@@ -45,7 +44,7 @@ double labelling_seconds(const labelling_t *l); /* seconds since start */
  * wrong with them. */
 int labelling_check_originals(labelling_t *l, rkb_error_t *err);
 int labelling_run(labelling_t *l, rkb_error_t *err);
-/* Runs the tools over what is unlabelled and of a kind that they can see. */
+/* Runs the tools over unlabelled faults of a kind that they can see. */
 int labelling_sanitize(labelling_t *l, rkb_error_t *err);
 
 #endif

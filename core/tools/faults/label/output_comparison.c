@@ -10,7 +10,7 @@
 #include "base/expression.h"
 #include "base/memory.h"
 
-/* Shapes are drawn until so many satisfy the condition.  A bench case of more bytes is left out, since its
+/* Draws LEAST_DRAWN to MOST_DRAWN shapes, until SHAPES of them satisfy the condition.  Leaves out bench cases of more than MOST_BYTES, because their
  * inputs take seconds. */
 enum { LEAST_DRAWN = 400, MOST_DRAWN = 4000, SHAPES = 3, MOST_BYTES = 48 << 20 };
 #define DRAWN_WORK 1e8
@@ -32,7 +32,7 @@ static bool small(const rkb_case_t *c) {
    return c->tensor_count <= MOST_TENSORS && bytes <= MOST_BYTES;
 }
 
-/* Draws up to SHAPES shapes where the condition holds, the least work first; the caller owns them. */
+/* Draws up to SHAPES shapes that satisfy the condition, those with the least work first; the caller owns them. */
 static uint32_t draw(const rkb_task_t *task, const rkb_expression_t *where, rkb_case_t **found) {
    rkb_random_t stream = rkb_random_stream(1, "shapes of faults", 0, 0);
    uint32_t count = 0;

@@ -11,7 +11,7 @@
 #include "tools/faults/label/plans_file.h"
 
 enum { MOST_WATCHED = 4, SECONDS = 60 };
-#define WATCHED_WORK 3e6 /* operations of a case at most, since the tools slow kernels down a hundredfold */
+#define WATCHED_WORK 3e6 /* most operations of a case, because the tools make kernels a hundred times slower */
 
 const char *const sanitizer_tools[SANITIZER_TOOLS] = {"memcheck", "racecheck", "synccheck", "initcheck"};
 

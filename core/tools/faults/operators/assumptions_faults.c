@@ -77,7 +77,7 @@ void find_result_kept(const source_t *s, sites_t *sites) {
    }
 }
 
-/* The value from which a search for the largest starts: -INFINITY or the least float. */
+/* Changes the value from which a search for the largest starts: -INFINITY or the least float. */
 void find_start_value(const source_t *s, sites_t *sites) {
    static const char *const starts[] = {"-1e8f", "-100.0f"};
    for (uint32_t i = 1; i < s->count; i++) {
@@ -91,7 +91,7 @@ void find_start_value(const source_t *s, sites_t *sites) {
    }
 }
 
-/* "a < limit ? limit : a", which keeps NaN, becomes fmaxf(a, limit), which does not; and the same with >. */
+/* "a < limit ? limit : a" keeps NaN.  It becomes fmaxf(a, limit), which loses NaN.  The same with >. */
 void find_nan_lost(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i < s->count; i++) {
       const bool less = source_is_operator(s, i, "<");
@@ -125,7 +125,7 @@ void find_narrow_block(const source_t *s, sites_t *sites) {
       }
 }
 
-/* The block's first thread alone does what each warp's first lane did. */
+/* Work of each warp's first lane becomes work of the block's first thread alone. */
 void find_first_warp_alone(const source_t *s, sites_t *sites) {
    for (uint32_t i = 0; i + 6 < s->count; i++) {
       const bool spelt = source_is(s, i, "threadIdx") && source_is(s, i + 2, "x") && source_is(s, i + 3, "%") &&
@@ -138,8 +138,7 @@ void find_first_warp_alone(const source_t *s, sites_t *sites) {
    }
 }
 
-/* "D % VEC == 0" in the condition of a launch that reads several elements at a time becomes a weaker one:
- * half the width suffices, or any size does. */
+/* "D % VEC == 0" in the condition of a launch with wide accesses becomes weaker: a multiple of half the width suffices, or any size does. */
 void find_weak_width_condition(const source_t *s, sites_t *sites) {
    const char *at = s->text + s->manifest, *stop = s->text + s->manifest_end;
    for (; (at = memmem(at, (size_t)(stop - at), "    when: ", 10)) != NULL; at++) {

@@ -17,7 +17,7 @@ static void drop(const source_t *s, sites_t *sites, const char *words, const cha
    }
 }
 
-/* The last operand E of the statement that executes an instruction becomes: before, E in brackets, after. */
+/* Changes the last operand E of the statement that executes an instruction to: the text `before`, E in brackets, the text `after`. */
 static void change_operand(const source_t *s, sites_t *sites, const char *words, const char *without,
                            const char *before, const char *after) {
    instruction_calls_t calls;
@@ -32,7 +32,7 @@ static void change_operand(const source_t *s, sites_t *sites, const char *words,
    }
 }
 
-/* In the text of instructions that have certain words, `from` becomes `to`. */
+/* Changes `from` to `to` in the text of instructions that have certain words. */
 static void change_text(const source_t *s, sites_t *sites, const char *words, const char *from,
                         const char *to) {
    for (uint32_t i = 0; i < s->count; i++) {
@@ -48,8 +48,7 @@ static void change_text(const source_t *s, sites_t *sites, const char *words, co
    }
 }
 
-/* A wait for all but n groups becomes a wait for all but n + 1: n is a digit in the text, an "n" operand, or
- * a template's argument. */
+/* A wait for all groups except n becomes a wait for all except n + 1.  n is a digit in the text, an "n" operand, or an argument of a template. */
 static void wait_late(const source_t *s, sites_t *sites, const char *words) {
    instruction_calls_t calls;
    instruction_calls_find(s, words, NULL, &calls);
@@ -139,7 +138,7 @@ void find_drop_warp_barrier(const source_t *s, sites_t *sites) {
       }
 }
 
-/* The stage's buffer becomes that of another step: "% STAGES" counts one less. */
+/* The buffer becomes that of another stage: "% STAGES" becomes a remainder by one stage less. */
 void find_wrong_stage(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i + 1 < s->count; i++)
       if (source_is(s, i, "%") && source_function_of(s, i) &&

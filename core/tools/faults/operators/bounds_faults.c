@@ -11,7 +11,7 @@ static bool is_comparison(const source_t *s, uint32_t i) {
    return false;
 }
 
-/* For the bracket "(" around the token, whose word is if, for or while: the token of that word, or NO_TOKEN. */
+/* Returns the token if, for or while before the bracket "(" around a token; NO_TOKEN: there is none. */
 static uint32_t condition_of(const source_t *s, uint32_t token) {
    uint32_t depth = 0;
    for (uint32_t i = token; i > 1 && !source_is(s, i, "{") && !source_is(s, i, "}"); i--) {
@@ -63,7 +63,7 @@ void find_less_to_less_equal(const source_t *s, sites_t *sites) {
    }
 }
 
-/* Finds for (int i = first; i < last; i += step): the tokens of the parts, or false. */
+/* The tokens of the parts of for (int i = first; i < last; i += step). */
 typedef struct loop {
    uint32_t first, first_end, last, last_end, step,
       step_end; /* expressions, with their first and last tokens; step is NO_TOKEN for ++ */
@@ -124,7 +124,7 @@ void find_wrong_loop_stride(const source_t *s, sites_t *sites) {
       }
 }
 
-/* The division rounds down: (a + b - 1) / b in code, ceildiv(a, b) in the manifest. */
+/* A division that rounds up, (a + b - 1) / b in code or ceildiv(a, b) in the manifest, becomes one that rounds down. */
 void find_floor_for_ceiling(const source_t *s, sites_t *sites) {
    for (uint32_t i = 3; i + 2 < s->count; i++)
       if (source_is(s, i, ")") && source_is(s, i + 1, "/") && source_is(s, i - 1, "1") &&

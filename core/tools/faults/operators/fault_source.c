@@ -106,7 +106,7 @@ uint32_t source_statement_start(const source_t *s, uint32_t token) {
             return i;
          i = open + 1;
       } else if (opens(s, before)) {
-         return NO_TOKEN; /* it is inside brackets, and so no statement of its own */
+         return NO_TOKEN; /* the token is inside brackets, so it is no statement of its own */
       }
    }
    return NO_TOKEN;
@@ -172,7 +172,7 @@ bool source_is_float_local(const source_t *s, const function_t *f, uint32_t toke
    for (uint32_t i = f->body; i < token; i++)
       if (source_is(s, i, "float") && !source_is(s, i - 1, "<") && !source_is(s, i + 1, "*") &&
           !source_is(s, i + 1, ")")) {
-         /* Names of a declaration stand after float, and after each comma outside brackets. */
+         /* In a declaration, names stand after float and after each comma outside brackets. */
          bool name = true;
          for (uint32_t k = i + 1; k < token && !source_is(s, k, ";"); k++) {
             if (opens(s, k))
@@ -182,7 +182,7 @@ bool source_is_float_local(const source_t *s, const function_t *f, uint32_t toke
             name = source_is(s, k, ",");
          }
       }
-   for (uint32_t i = f->open + 1; i < f->close; i++) /* value parameters */
+   for (uint32_t i = f->open + 1; i < f->close; i++) /* parameters passed by value */
       if (source_same(s, i, token) && source_is(s, i - 1, "float"))
          return true;
    return false;

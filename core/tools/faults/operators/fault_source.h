@@ -17,8 +17,7 @@ typedef struct function {
 
 enum { MOST_FUNCTIONS = 64, MOST_DIMS = 32, MOST_VALUES = 64, MOST_CHECK_CASES = 64 };
 
-/* The values that a dim has in the task's check cases, for operators whose kernels are right at those shapes
- * alone. */
+/* The values that a dim has in the task's check cases.  Some operators make kernels that are right only at these shapes. */
 typedef struct checked_dim {
    const char *name;
    int64_t values[MOST_VALUES];
@@ -58,11 +57,9 @@ uint32_t source_match_back(const source_t *s, uint32_t token);
 uint32_t source_statement_end(const source_t *s, uint32_t token);
 /* The first token of the simple statement that holds token. */
 uint32_t source_statement_start(const source_t *s, uint32_t token);
-/* Whether the word is a comparison, a shift or a product, and not a bracket of template arguments: those have
- * no space before them. */
+/* Whether the word is an operator (a comparison, a shift or a product) and no bracket of template arguments, which has no space before it. */
 bool source_is_operator(const source_t *s, uint32_t token, const char *word);
-/* The operand that ends before, or begins after, the operator at token: up to the nearest ( [ { , ; = ? : &&
- * || return. */
+/* Returns the end of the operand before, or after, the operator at token: the operand reaches to the nearest ( [ { , ; = ? : && || return. */
 uint32_t source_left(const source_t *s, uint32_t token);
 uint32_t source_right(const source_t *s, uint32_t token);
 bool source_same(const source_t *s, uint32_t a, uint32_t b); /* same spelling */

@@ -1,7 +1,7 @@
 /* Addresses: wrong strides, swapped indices, tiles and offsets off by one.  Stateless; any thread. */
 #include "tools/faults/operators/operator.h"
 
-/* Whether the token lies inside [ ] of an expression (not of a declaration of an array). */
+/* Returns the bracket "[" around the token, within its statement.  NO_TOKEN: there is none. */
 static uint32_t bracket_of(const source_t *s, uint32_t token) {
    uint32_t depth = 0;
    for (uint32_t i = token; i > 0 && !source_is(s, i, ";") && !source_is(s, i, "{") && !source_is(s, i, "}");
@@ -22,7 +22,7 @@ static bool is_declaration(const source_t *s, uint32_t bracket) {
    if (!source_is(s, start, "float") && !source_is(s, start, "int") && !source_is(s, start, "const") &&
        !source_is(s, start, "constexpr"))
       return false;
-   for (uint32_t i = start; i < bracket; i++) /* behind an '=' it is an access */
+   for (uint32_t i = start; i < bracket; i++) /* after an '=' the bracket is an access */
       if (source_is(s, i, "="))
          return false;
    return true;
@@ -72,7 +72,7 @@ void find_swapped_block(const source_t *s, sites_t *sites) {
    for (uint32_t i = 0; i + 2 < s->count; i++)
       if ((source_is(s, i, "blockIdx") || source_is(s, i, "threadIdx")) &&
           (source_is(s, i + 2, "y") || source_is(s, i + 2, "x"))) {
-         /* last_block_skipped and stale_input cover a kernel that uses one of the two only. */
+         /* A kernel that uses only x or only y gets no site; last_block_skipped and stale_input cover it. */
          bool planar = false;
          const function_t *f = source_function_of(s, i);
          for (uint32_t k = f ? f->body : s->count; f && k < f->end; k++)
@@ -120,8 +120,7 @@ void find_index_off_by_one(const source_t *s, sites_t *sites) {
    }
 }
 
-/* Of __shared__ float t[n] one element goes.  Arrays of two dims lose a row where no function takes them by
- * reference. */
+/* __shared__ float t[n] loses one element.  An array of two dims loses a row, unless a function takes it by reference. */
 void find_tile_too_small(const source_t *s, sites_t *sites) {
    for (uint32_t i = 0; i < s->count; i++) {
       if (!source_is(s, i, "__shared__"))

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define MOST_DEPTH 3u /* functions that call one another */
+#define MOST_DEPTH 3u /* most functions that call one another in a chain */
 
 bool instruction_says(const source_t *s, uint32_t token, const char *words, const char *without) {
    const size_t bytes = source_length(s, token);

@@ -1,5 +1,5 @@
-/* The statements of a kernel file that execute instructions written as inline assembly: the assembly itself, or
- * calls of functions that hold it.  For operators that look for words of an instruction.  Stateless; any thread. */
+/* The statements of a kernel file that execute instructions written as inline assembly: the assembly itself, or calls of functions that contain it.  For
+ * operators that search for words of an instruction.  Stateless; any thread. */
 #ifndef RKB_TOOLS_FAULTS_OPERATORS_INSTRUCTION_CALLS_H
 #define RKB_TOOLS_FAULTS_OPERATORS_INSTRUCTION_CALLS_H
 
@@ -21,12 +21,12 @@ typedef struct instruction_calls {
 
 /* Whether the token is a text with these words, and without others (NULL: any). */
 bool instruction_says(const source_t *s, uint32_t token, const char *words, const char *without);
-/* Whether a statement begins here: what stands before the token ends another statement, or is a condition. */
+/* Whether a statement begins at the token: the token before it ends another statement or a condition. */
 bool instruction_begins_statement(const source_t *s, uint32_t token);
 /* Finds the statements of kernels that execute such an instruction. */
 void instruction_calls_find(const source_t *s, const char *words, const char *without,
                             instruction_calls_t *calls);
-/* Finds the last operand of a call: in assembly, the last one in brackets. */
+/* Finds the last operand of a call; in assembly, the last operand in brackets. */
 bool instruction_last_operand(const source_t *s, const instruction_call_t *call, uint32_t *first,
                               uint32_t *last);
 /* Whether a kernel calls the function, directly or through others, or the function is one. */

@@ -1,4 +1,4 @@
-/* The manifest and whole kernels: fills, launches, blocks and shapes left out.  Stateless; any thread. */
+/* Faults of the manifest and of whole kernels: fills, launches, blocks and shapes are left out.  Stateless; any thread. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,8 +75,8 @@ static bool knows_grid(const source_t *s, const char *name, size_t length) {
    return false;
 }
 
-/* The first dimension of a grid is at most the number of multiprocessors of an H200, as for a kernel that
- * walks over its work with steps of the grid; but this kernel does not. */
+/* Limits the first dimension of a grid to the number of multiprocessors of an H200.  This would be right for a kernel whose blocks go over the work in
+ * steps of the grid.  The operator takes kernels that do not. */
 void find_grid_capped(const source_t *s, sites_t *sites) {
    const char *end, *first, *comma, *at = s->text + s->manifest, *name = NULL;
    size_t length = 0;
@@ -94,7 +94,7 @@ void find_grid_capped(const source_t *s, sites_t *sites) {
    }
 }
 
-/* Takes away a launch, whose result a later one may need.  Only plans of several launches have such a site. */
+/* Removes a launch whose result a later launch may need.  Only manifests with several launches have such a site. */
 void find_dropped_launch(const source_t *s, sites_t *sites) {
    const char *starts[32], *end, *at = s->text + s->manifest, *stop = s->text + s->manifest_end - 2;
    uint32_t count = 0;
@@ -129,8 +129,7 @@ void find_last_block_skipped(const source_t *s, sites_t *sites) {
          return_first(s, sites, &s->functions[i], "gridDim.x > 1 && blockIdx.x == gridDim.x - 1");
 }
 
-/* For an int parameter that carries a dim under its own name: the kernel does nothing at values that no check
- * case has. */
+/* For an int parameter that has a dim's name and value: the kernel does nothing at values that no check case has. */
 void find_only_listed_shapes(const source_t *s, sites_t *sites) {
    for (uint32_t n = 0; n < s->function_count; n++) {
       const function_t *f = &s->functions[n];

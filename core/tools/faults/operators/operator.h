@@ -15,8 +15,8 @@ typedef struct edit {
 typedef struct site {
    edit_t edits[MOST_EDITS];
    uint32_t count;
-   /* An expression over a case's dims: where it holds, the fault must show; NULL: the operator says nothing
-    * about shapes. */
+   /* An expression over a case's dims.  At shapes where it holds, the fault must show.  NULL: the operator does not say at which shapes the fault shows.
+    * */
    char *where;
 } site_t;
 
@@ -40,20 +40,19 @@ typedef struct operator_t {
    const char *name;
    const char *does;     /* one sentence */
    uint32_t kind;        /* enum fault_class: what kind of fault the operator plants */
-   const char *reasons;  /* reason codes that name the fault rightly, separated by spaces */
-   const char *argument; /* why every site is a fault by construction; NULL: an oracle has to see it */
+   const char *reasons;  /* the reason codes that are right for this fault, separated by spaces */
+   const char *argument; /* why every site is a fault by construction; NULL: an oracle must see the fault */
    void (*find)(const source_t *source, sites_t *sites);
-   uint32_t most; /* sites taken of one kernel at most, 0: the usual number */
+   uint32_t most; /* most sites in one kernel; 0: the usual number */
 } operator_t;
 
 extern const operator_t fault_operators[];
 extern const uint32_t fault_operator_count;
-/* Judges were tuned on faults of the first so many operators alone. */
+/* Judges were tuned on faults of only this many operators, the first ones. */
 extern const uint32_t fault_operators_tried;
 
-/* Operators that break what orders asynchronous operations, or that break matrix products.  They have a table
- * of their own, because the seeds of tasks have few places for them: tests/machine/tensor_kernels.txt lists
- * kernels that have more. */
+/* Operators that break the order of asynchronous operations, or that break matrix products.  They have a table of their own, because the seeds of tasks
+ * have few places for them: tests/machine/tensor_kernels.txt lists kernels that have more. */
 extern const operator_t asynchrony_operators[];
 extern const uint32_t asynchrony_operator_count;
 

@@ -1,13 +1,12 @@
-/* Products on tensor cores that lose precision or take what is no term: a correction of a split product is left
- * out, partial sums stay in the tensor cores' accumulators or count twice, a last tile keeps what its buffer held.
- * Stateless; any thread. */
+/* Products on tensor cores that lose precision or add wrong terms.  A correction of a split product is left out; partial sums stay in the tensor cores'
+ * accumulators or count twice; or a last tile keeps old values of its buffer. Stateless; any thread. */
 #include "tools/faults/operators/operator.h"
 #include "tools/faults/operators/instruction_calls.h"
 
 #include <string.h>
 
-#define MOST_DEPTH 3u  /* functions that call one another */
-#define MOST_RESETS 3u /* an edit is left for the addition */
+#define MOST_DEPTH 3u  /* most functions that call one another in a chain */
+#define MOST_RESETS 3u /* a site has one edit more, for the addition */
 
 static bool multiplies_here(const source_t *s, uint32_t token) {
    return instruction_says(s, token, "mma.sync", NULL) || instruction_says(s, token, "mma_async", NULL) ||
@@ -31,7 +30,7 @@ static bool multiplies(const source_t *s, const function_t *f, uint32_t depth) {
    return false;
 }
 
-/* The statement that forms a product at the token: assembly, wmma's function, or a call of a function that multiplies. */
+/* Finds the statement at the token that computes a product: assembly, a function of wmma, or a call of a function that multiplies. */
 static bool product_at(const source_t *s, uint32_t token, instruction_call_t *product) {
    const function_t *callee = function_named(s, token);
    *product = (instruction_call_t){.first = token, .open = token + 1};
@@ -70,7 +69,7 @@ static bool is_low(const source_t *s, uint32_t token) {
    return false;
 }
 
-/* How many different low parts stand between two tokens; more than one counts as two. */
+/* Counts the different low parts between two tokens; more than one counts as two. */
 static uint32_t low_parts(const source_t *s, uint32_t open, uint32_t close) {
    uint32_t first = NO_TOKEN;
    for (uint32_t i = open; i < close; i++) {
@@ -83,8 +82,8 @@ static uint32_t low_parts(const source_t *s, uint32_t open, uint32_t close) {
    return first != NO_TOKEN;
 }
 
-/* The product of a low part and a high one is left out.  One of two low parts may be too small to matter, and a
- * function that is given both parts forms the whole product. */
+/* Leaves out the product of a low part and a high part.  It does not leave out the product of two low parts, which may be too small to matter.  It leaves
+ * out no function that gets both parts, because such a function computes the whole product. */
 void find_drop_low_part(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i < s->count; i++) {
       instruction_call_t product;
@@ -102,7 +101,7 @@ static bool is_zero(const source_t *s, uint32_t token) {
    return source_is_any(s, token, zeros);
 }
 
-/* The token behind a name and its indices. */
+/* Returns the token after a name and its indices. */
 static uint32_t behind(const source_t *s, uint32_t name) {
    uint32_t at = name + 1;
    while (source_is(s, at, "[") && source_match(s, at) != NO_TOKEN)
@@ -110,7 +109,7 @@ static uint32_t behind(const source_t *s, uint32_t name) {
    return at;
 }
 
-/* The ";" that ends an expression; NO_TOKEN where a bracket closes first, as in the head of a loop. */
+/* Returns the ";" that ends an expression; NO_TOKEN: a bracket closes first, as in the head of a loop. */
 static uint32_t expression_end(const source_t *s, uint32_t first) {
    static const char *const brackets[] = {"(", "[", "{", NULL}, *const closing[] = {")", "]", "}", NULL};
    for (uint32_t i = first; i < s->count; i++) {
@@ -124,7 +123,7 @@ static uint32_t expression_end(const source_t *s, uint32_t first) {
    return NO_TOKEN;
 }
 
-/* The first name of an added expression that products of the function add to; NO_TOKEN: none. */
+/* Returns the first name in an added expression to which products of the function add; NO_TOKEN: there is none. */
 static uint32_t partial_sum(const source_t *s, const function_t *f, uint32_t first, uint32_t end) {
    for (uint32_t name = first; name < end; name++)
       for (uint32_t i = f->body; source_is_name(s, name) && i < f->end; i++) {
@@ -138,8 +137,8 @@ static uint32_t partial_sum(const source_t *s, const function_t *f, uint32_t fir
    return NO_TOKEN;
 }
 
-/* Adds edits after which partial sums are never started anew: their assignments of zero go, and what tells a product
- * whether it adds (a predicate that setp makes of the last operand) says yes. */
+/* Adds edits after which partial sums are never reset: assignments of zero are removed, and the predicate that tells a product whether to add (setp
+ * computes it from the last operand) becomes true. */
 static uint32_t drop_resets(const source_t *s, const function_t *f, uint32_t parts, sites_t *sites) {
    uint32_t count = 0;
    for (uint32_t i = f->body; i < f->end && count < MOST_RESETS; i++) {
@@ -165,8 +164,8 @@ static uint32_t drop_resets(const source_t *s, const function_t *f, uint32_t par
    return count;
 }
 
-/* sum += parts, where parts are what products add to, and start anew each time: they do not start anew; or the sum
- * becomes what the products have added, and is no ordinary one. */
+/* For sum += parts, where products add to parts, and parts are reset each time.  Either parts are no longer reset, so that they count again; or "+=" also
+ * becomes "=", so that the sum is the number that the tensor cores' accumulators have added up. */
 void find_sums_not_promoted(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i < s->count; i++) {
       const function_t *f = source_is(s, i, "+=") ? source_function_of(s, i) : NULL;
@@ -182,7 +181,7 @@ void find_sums_not_promoted(const source_t *s, sites_t *sites) {
    }
 }
 
-/* cp.async with a size of what the source holds, behind which zeros are written: as much as the destination. */
+/* cp.async with a source size fills the rest of the destination with zeros.  The source size becomes the destination's size. */
 static bool fill_by_size(const source_t *s, uint32_t token, sites_t *sites) {
    const char *text = source_at(s, token), *const end = text + source_length(s, token), *size;
    instruction_call_t copy = {.first = token, .assembly = true};
@@ -223,7 +222,7 @@ static void fill_by_choice(const source_t *s, uint32_t question, sites_t *sites)
                  (int)(source_end(s, end - 3) - source_start(s, question + 1)), source_at(s, question + 1));
 }
 
-/* else place = 0; or else *place = make_uint4(0, 0, 0, 0); goes. */
+/* Removes else place = 0; or else *place = make_uint4(0, 0, 0, 0); */
 static void fill_otherwise(const source_t *s, uint32_t token, sites_t *sites) {
    const uint32_t end = source_statement_end(s, token + 1);
    uint32_t assign = token + 1, at;
@@ -244,8 +243,7 @@ static void fill_otherwise(const source_t *s, uint32_t token, sites_t *sites) {
    sites_replace(sites, source_start(s, token), source_end(s, end), "%s", "");
 }
 
-/* Columns of the last tile beyond the end of a row are not zero.  What is no copy of a tile is one where a kernel
- * forms products. */
+/* The columns of the last tile beyond the end of a row are not set to zero.  A site is a copy of a tile in a kernel that computes products. */
 void find_tail_not_zeroed(const source_t *s, sites_t *sites) {
    bool products = false;
    for (uint32_t n = 0; n < s->function_count; n++)

@@ -7,9 +7,9 @@
 enum {
    MOST_MODES = 4,
    LARGEST_MODE = 8
-}; /* a dim that has so few and so small values is a mode: a stride, a padding */
+}; /* a dim that has so few and so small values is a mode, such as a stride or a padding */
 
-/* Calls visit for each int parameter of a __global__ function that carries a dim under the dim's own name. */
+/* Calls visit for each int parameter of a __global__ function that has a dim's name and value. */
 static void each_dim(const source_t *s, sites_t *sites,
                      void (*visit)(const source_t *, sites_t *, const function_t *, uint32_t dim)) {
    for (uint32_t n = 0; n < s->function_count; n++) {
@@ -111,7 +111,7 @@ static bool met(const source_t *s, uint32_t a, int64_t x, uint32_t b, int64_t y)
    return false;
 }
 
-/* The kernel does nothing where two modes meet that no check case has together. */
+/* The kernel does nothing at two values of modes that no check case combines. */
 static void modes_site(const source_t *s, sites_t *sites, const function_t *f, uint32_t a) {
    for (uint32_t b = a + 1; b < s->dim_count && is_mode(&s->dims[a]); b++) {
       bool is_parameter = false;

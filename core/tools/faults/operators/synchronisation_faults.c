@@ -18,8 +18,8 @@ void find_drop_barrier(const source_t *s, sites_t *sites) {
       }
 }
 
-/* Whether a fence stands before an atomic addition that announces a block's result.  Where the last block
- * reads, taking the fence away changes nothing in the guide's example. */
+/* Whether a fence stands before the atomic addition by which a block announces its result.  Removing this fence is a fault.  Removing the fence of the
+ * last block, which reads the results, changes nothing in the guide's example. */
 static bool announces(const source_t *s, uint32_t i) {
    const function_t *f = source_function_of(s, i);
    for (uint32_t k = i; f && k < f->end; k++)
@@ -36,14 +36,13 @@ void find_drop_fence(const source_t *s, sites_t *sites) {
       }
 }
 
-/* The barrier moves before the statement in front of it, when that is a simple one or the body of an if or a
- * loop. */
+/* Moves a barrier before the statement in front of it, if that is a simple statement or the body of an if or a loop. */
 void find_barrier_earlier(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i < s->count; i++) {
       if (!is_barrier(s, i) || !source_is(s, i - 1, ";"))
          continue;
       uint32_t start = source_statement_start(s, i - 1);
-      /* Then the barrier moves before the whole if or loop. */
+      /* If the statement is a body, moves the barrier before the whole if or loop. */
       while (start != NO_TOKEN && source_is(s, start - 1, ")"))
          start = source_match_back(s, start - 1) - 1;
       if (start == NO_TOKEN || is_barrier(s, start) || source_is(s, start, "__shared__"))
@@ -88,8 +87,7 @@ void find_barrier_in_branch(const source_t *s, sites_t *sites) {
    }
 }
 
-/* atomicAdd(&place, value); becomes place = place + value;  Only where the result is not used, as a ticket's
- * is. */
+/* atomicAdd(&place, value); becomes place = place + value;  Only if the result of atomicAdd is not used. */
 void find_plain_store(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i < s->count; i++) {
       if (!source_is(s, i, "atomicAdd") || !source_is(s, i + 1, "(") || !source_is(s, i + 2, "&"))
@@ -110,8 +108,7 @@ void find_plain_store(const source_t *s, sites_t *sites) {
    }
 }
 
-/* Takes away "*counter = 0;" or "counter[0] = 0;" of an unsigned counter in memory, or its "init: zero" in
- * the manifest. */
+/* Removes "*counter = 0;" or "counter[0] = 0;" of an unsigned counter in memory, or its "init: zero" in the manifest. */
 void find_counter_not_reset(const source_t *s, sites_t *sites) {
    static const char *const zeros[] = {"0", "0u", NULL};
    for (uint32_t i = 2; i + 2 < s->count; i++) {
@@ -150,7 +147,7 @@ void find_shuffle_distance(const source_t *s, sites_t *sites) {
    }
 }
 
-/* A shuffle gets segments of 16 lanes, or gives the sum to the first lane alone. */
+/* A shuffle gets segments of 16 lanes, or leaves the sum in the first lane only. */
 void find_shuffle_width(const source_t *s, sites_t *sites) {
    for (uint32_t i = 0; i < s->count; i++) {
       uint32_t close = source_is(s, i, "__shfl_xor_sync") ? source_match(s, i + 1) : NO_TOKEN;

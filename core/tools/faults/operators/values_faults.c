@@ -2,7 +2,7 @@
 #include <string.h>
 #include "tools/faults/operators/operator.h"
 
-/* float sum = 0.0f and float sum[n] = {} lose their initial values. */
+/* Removes the initial value of float sum = 0.0f and float sum[n] = {}. */
 void find_uninitialised_accumulator(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i + 1 < s->count; i++) {
       const function_t *f = source_is(s, i, "=") ? source_function_of(s, i) : NULL;
@@ -29,7 +29,7 @@ void find_literal_off(const source_t *s, sites_t *sites) {
       if (source_is(s, i, "0.0f"))
          sites_replace(sites, source_start(s, i), source_end(s, i), "0.01f");
       else if (memchr(source_at(s, i), '8', source_length(s, i)) &&
-               source_length(s, i) > 12) /* it is the least float, from which max starts */
+               source_length(s, i) > 12) /* the least float, from which a search for the largest starts */
          sites_replace(sites, source_start(s, source_is(s, i - 1, "-") ? i - 1 : i), source_end(s, i),
                        "0.0f");
       else
@@ -59,7 +59,7 @@ void find_count_off(const source_t *s, sites_t *sites) {
    }
 }
 
-/* eps, scale and the other float parameters of a kernel are left out, or half as large again. */
+/* eps, scale and the other float parameters of a kernel are left out, or multiplied by 1.5. */
 void find_attribute_off(const source_t *s, sites_t *sites) {
    for (uint32_t n = 0; n < s->function_count; n++) {
       const function_t *f = &s->functions[n];
@@ -75,7 +75,7 @@ void find_attribute_off(const source_t *s, sites_t *sites) {
    }
 }
 
-/* The text of a function that rounds, which is put before the first token. */
+/* The text of a function that rounds.  It is inserted before the first token. */
 static const char bf16_text[] =
    "__device__ float rounded(float x) { return __uint_as_float((__float_as_uint(x) + 0x7fffu + "
    "(__float_as_uint(x) >> 16 & 1u)) & 0xffff0000u); }\n";
@@ -111,7 +111,7 @@ void find_bf16_accumulation(const source_t *s, sites_t *sites) {
    narrow_sums(s, sites, bf16_text);
 }
 
-/* sum += a * b; gets factors that are cut to ten bits of mantissa, as tensor cores take them. */
+/* The factors of sum += a * b; are cut to ten bits of mantissa, as tensor cores do. */
 void find_tf32_products(const source_t *s, sites_t *sites) {
    for (uint32_t i = 1; i < s->count; i++) {
       const function_t *f = source_is(s, i, "+=") ? source_function_of(s, i) : NULL;

@@ -27,7 +27,7 @@ static bool permitted(const subject_t *subject) {
    return at && (at[length] == ' ' || at[length] == '\0');
 }
 
-/* Whether the compiler gave up on the text, so that nothing judged it. */
+/* Whether the compiler did not finish the text, so that nothing judged it. */
 static bool is_unbuilt(const subject_t *subject) {
    return strcmp(subject->reason, "tool.compile_time") == 0 ||
           strcmp(subject->reason, "tool.compile_memory") == 0 ||
@@ -120,8 +120,7 @@ bool tables_print_crashes(const bench_t *b) {
    return any;
 }
 
-/* Counts as failures: a fault that is neither rejected nor listed as a miss, and a listed one that is
- * rejected. */
+/* Counts two kinds of failures: a fault that is neither rejected nor in the list of misses, and a fault in the list that is rejected. */
 int tables_compare_misses(const bench_t *b, rkb_error_t *err) {
    char *list = NULL;
    size_t length;

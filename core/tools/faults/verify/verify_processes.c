@@ -15,9 +15,9 @@
 
 enum { MOST_PIPELINES = 256, MOST_SAID = 1 << 16, NOT_FINISHED = 3 /* an exit code */ };
 
-typedef struct progress {              /* what the parent shares with the children */
-   _Atomic uint32_t next;              /* the first place in the list that no child has taken */
-   uint32_t current[VERIFY_MOST_JOBS]; /* what each child checks */
+typedef struct progress {              /* shared by the parent and its children */
+   _Atomic uint32_t next;              /* the next place in the list, which no child has taken yet */
+   uint32_t current[VERIFY_MOST_JOBS]; /* the subject that each child checks now */
 } progress_t;
 
 typedef struct opened {
@@ -25,7 +25,7 @@ typedef struct opened {
    rkb_pipeline_t *pipeline;
 } opened_t;
 
-/* The warnings too: they say why a plugin was not loaded, and so why there is no stage of its name. */
+/* Prints problems, warnings included: a warning says why a plugin was not loaded, and so why a stage does not exist. */
 static void say_problems(rkb_problems_t *problems, rkb_error_t *err) {
    rkb_text_t text;
    rkb_text_init(&text, MOST_SAID);
@@ -72,7 +72,7 @@ static int open_results(const bench_t *b, int *out, rkb_error_t *err) {
    return *out >= 0 ? RKB_OK : rkb_fail(err, RKB_ERR_IO, "cannot write %s", b->settings.results);
 }
 
-/* The child process: checks what no other child has taken, until nothing is left. */
+/* Runs in a child process: checks subjects that no other child has taken, until none is left. */
 static int check_share(bench_t *b, progress_t *progress, uint32_t share, rkb_error_t *err) {
    opened_t opened[MOST_PIPELINES];
    uint32_t pipelines = 0, i;

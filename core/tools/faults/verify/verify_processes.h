@@ -4,9 +4,8 @@
 
 #include "tools/faults/verify/verify_subjects.h"
 
-/* Checks what is not done yet, in settings.jobs processes.  The results are in the results' file and in the
- * subjects.  A subject that ends its process gets the standing VERIFY_CRASH.  RKB_ERR_UNAVAILABLE: a process
- * gave up, and another call goes on. */
+/* Checks the subjects that are not done yet, in settings.jobs processes.  The results are in the results' file and in the subjects.  A subject that ends
+ * its process gets the standing VERIFY_CRASH.  RKB_ERR_UNAVAILABLE: a process gave up, and another call goes on. */
 int verify_processes_check(bench_t *b, rkb_error_t *err);
 
 #endif

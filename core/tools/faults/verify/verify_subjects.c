@@ -102,7 +102,7 @@ static subject_t *find(bench_t *b, const char *id) {
    return NULL;
 }
 
-/* Takes out of b->list what the file of --except names, an id a line, or all but what the file of --only names. */
+/* Removes from b->list the subjects that the file of --except names, an id on each line; or all subjects that the file of --only does not name. */
 static int leave_out(bench_t *b, rkb_error_t *err) {
    const char *const path = b->settings.only ? b->settings.only : b->settings.except;
    char *text = NULL, *rest, *line;
@@ -120,7 +120,7 @@ static int leave_out(bench_t *b, rkb_error_t *err) {
          status = rkb_fail(err, RKB_ERR_INVALID, "%s: there is no '%s'", path, line);
       else if (!b->settings.only)
          *subject = b->list[--b->count];
-      else if (subject >= b->list + kept) { /* not named twice */
+      else if (subject >= b->list + kept) { /* the file does not name it a second time */
          const subject_t named = *subject;
          *subject = b->list[kept];
          b->list[kept++] = named;
@@ -144,7 +144,7 @@ int subjects_choose(bench_t *b, rkb_error_t *err) {
    return status == RKB_OK && !b->count ? rkb_fail(err, RKB_ERR_INVALID, "no fault is labelled") : status;
 }
 
-/* Reads lines of id, hash, standing, reason and seconds; passes over those of other texts. */
+/* Reads lines of id, hash, standing, reason and seconds.  Skips lines of other texts. */
 int subjects_read_results(bench_t *b, rkb_error_t *err) {
    char *text = NULL, *rest, *line, id[256], hash[RKB_HASH_TEXT], standing[16], reason[48];
    size_t length;

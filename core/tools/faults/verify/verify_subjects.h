@@ -1,4 +1,4 @@
-/* What rkb-bench-verify checks, and the results.  One thread. */
+/* The subjects that rkb-bench-verify checks, and their results.  One thread. */
 #ifndef RKB_TOOLS_FAULTS_VERIFY_VERIFY_SUBJECTS_H
 #define RKB_TOOLS_FAULTS_VERIFY_VERIFY_SUBJECTS_H
 
@@ -36,11 +36,11 @@ typedef struct bench {
    uint32_t count, room;
 } bench_t;
 
-/* Chooses the labelled faults of the corpus, or its correct kernels with one setting or all.  Takes a sample
- * alone where one is asked for, and nothing that the list settings.except names or settings.only does not.  RKB_ERR_INVALID: there are
- * none, or the list names something else. */
+/* Chooses the labelled faults of the corpus, or its correct kernels with one setting or all.  If a sample is asked for, takes only a sample.  Takes no
+ * subject that the list settings.except names, or that the list settings.only does not name.  RKB_ERR_INVALID: there are none, or the list names something
+ * else. */
 int subjects_choose(bench_t *b, rkb_error_t *err);
-/* Marks what the results' file holds of these texts as done.  Without a file nothing is done. */
+/* Marks the subjects whose texts have a line in the results' file as done.  Without a file, none is done. */
 int subjects_read_results(bench_t *b, rkb_error_t *err);
 
 #endif
