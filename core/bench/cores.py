@@ -32,7 +32,7 @@ from cores_watch import Watch
 
 
 def finish_times(directory):
-    """Seconds at which the run's new candidates were finished, sorted; of the run's own clock."""
+    """The seconds, by the run's own clock, at which its new candidates were finished; sorted."""
     with sqlite3.connect(f"file:{directory}/run.sqlite?mode=ro", uri=True) as archive:
         return [row[0] / 1e3 for row in archive.execute("SELECT archived_ms FROM candidate WHERE duplicate_of IS NULL ORDER BY 1")]
 
@@ -81,7 +81,7 @@ class Linear:
         self.same_candidates, self.first, self.before, self.product = same_candidates, None, None, 1.0
 
     def add(self, cores, rate, times):
-        """The words for the table, and the share from the first run on, or None."""
+        """Returns the words for the table, and the share of linear from the first run on, or None."""
         if not self.same_candidates:
             self.first = self.first or (cores, rate)
             share = rate / self.first[1] * self.first[0] / cores

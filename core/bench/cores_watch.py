@@ -1,4 +1,4 @@
-"""What a run does while it runs (cores.py), read from /proc: at its end these figures are gone."""
+"""Reads from /proc what a run does (cores.py).  It reads while the run goes on, because these figures are gone at its end."""
 import os
 import threading
 import time
@@ -14,7 +14,7 @@ def processor_seconds(path):
 
 
 def processors():
-    """Of each processor: seconds busy, idle, and taken by the host for others; and the number of processes that can run now."""
+    """For each processor: the seconds that it was busy, idle, or taken by the host for others.  Also the number of processes that can run now."""
     times, running = {}, 0
     with open("/proc/stat", encoding="utf-8") as file:
         for line in file:
@@ -37,7 +37,7 @@ class Watch(threading.Thread):
         self.start()
 
     def workers(self):
-        """How many threads that take jobs compute, wait for a process that works for them, and have nothing to do."""
+        """Counts the threads that take jobs: how many compute, how many wait for a process that works for them, and how many have no job."""
         computing = waiting = without = 0
         for thread in os.listdir(f"/proc/{self.pid}/task"):
             try:

@@ -25,7 +25,7 @@ def processor_seconds():
 
 
 def check(rkb, seed):
-    """The verdict's standing, (case, output) for each output that has no element judged, and the cases whose were judged at smaller shapes."""
+    """Returns the verdict's standing; (case, output) for each output without a judged element; and the cases whose outputs were judged at smaller shapes."""
     answer = subprocess.run([rkb, "check", "--json", "--secret", SECRET, seed], capture_output=True, text=True, check=False)
     try:
         verdict = json.loads(answer.stdout)

@@ -32,7 +32,7 @@ DRAWS = ("best", "random", "niches", "steps")  # the others are the same for eve
 
 
 def directions(tasks, only):
-    """Pairs (task, direction) in the order of `only` (TASK or TASK:DIRECTION, ...), else of the alphabet."""
+    """Pairs (task, direction), in the order of `only` (TASK or TASK:DIRECTION, ...) or in the order of the alphabet."""
     names = [word.partition(":") for word in only.split(",")] if only else [(name, "", "") for name in sorted(os.listdir(tasks))]
     for name, _, wanted in names:
         path = os.path.join(tasks, name, "task.yaml")
@@ -46,7 +46,7 @@ def directions(tasks, only):
 
 
 def wanted_runs(given, pairs):
-    """Keys (task, direction, what, candidates, seed), the first seed of everything before the second of anything."""
+    """Keys (task, direction, what, candidates, seed).  All keys with the first seed come before those with the second seed."""
     part, parts = map(int, given.part.split("/"))
     for place, seed in enumerate(given.seeds):
         for what in given.what:

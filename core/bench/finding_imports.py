@@ -26,7 +26,7 @@ def name_of(path):
 
 
 def imported(path, folder):
-    """The task's directory below folder; None and why: it is not imported."""
+    """Imports a file.  Returns the task's directory below folder, or None and the reason."""
     sys.path.insert(0, os.path.join(HERE, "..", "tools", "import"))
     import torch
 
@@ -45,7 +45,7 @@ def imported(path, folder):
 
 
 def first_kernel(given, directory, direction, folder):
-    """Standing, seconds, and why it is no other."""
+    """Returns the standing of the first kernel, the seconds that it took, and the reason of the verdict."""
     run, pipeline = os.path.join(folder, f"run-{direction}"), os.path.join(folder, "first.yaml")
     with open(pipeline, "w", encoding="utf-8") as file:
         file.write(finding_runs.pipeline_text("first", 0, 1, None))

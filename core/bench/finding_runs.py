@@ -57,7 +57,7 @@ def pipeline_text(what, count, seed, source):
 
 
 def figures(path, count):
-    """What an archive says: the best after so many candidates, how many were built, and which of the generator's were not accepted."""
+    """Reads an archive: the best value after each of MARKS candidates, how many were built, and which kernels of the generator were not accepted."""
     base = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     rows = base.execute("select id, standing, reason, objective, operator, ptx_hash from candidate where duplicate_of is null order by id").fetchall()
     messages = dict(base.execute("select candidate, message from verdict where standing <> 'accept' and shadow = 0 order by position desc").fetchall())
@@ -93,7 +93,7 @@ def first_accepted(path, begun, before):
 
 
 def keep_defects(path, stem):
-    """Writes the text of each kernel of the archive that the generator wrote and the screen did not accept, and what was said of it."""
+    """Writes the text of each kernel that the generator wrote and the screen did not accept, with the reason."""
     base = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     rows = base.execute(f"""select candidate.id, candidate.standing, candidate.reason, ifnull(note, ''), text,
         ifnull((select group_concat(stage || ': ' || message || ' ' || ifnull(evidence, ''), char(10)) from verdict
@@ -109,7 +109,7 @@ def keep_defects(path, stem):
 
 
 def copy_task(place, task, what):
-    """The task's directory; without its seeds for runs that must not read them, below the run's own directory."""
+    """Returns the task's directory.  For runs that must not read seeds it is a copy without seeds, below the run's directory."""
     path = os.path.join(place.tasks, task)
     if what == "hand":
         return path

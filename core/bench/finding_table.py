@@ -8,7 +8,7 @@ ARMS = ("best", "random", "niches", "steps")
 
 
 def read(path):
-    """Lines by (task, direction, what, candidates, seed); of several for one run, that of most candidates."""
+    """Lines by (task, direction, what, candidates, seed).  If a run has several lines, the line with the most candidates counts."""
     known = {}
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:
@@ -41,7 +41,7 @@ def number(value):
 
 
 def best_after(row, count):
-    """The best after `count` candidates; None where the run did not come so far."""
+    """The best value after `count` candidates; None: the run has fewer."""
     if not row:
         return None
     if str(count) in row.get("after", {}):
@@ -50,13 +50,13 @@ def best_after(row, count):
 
 
 def best_of_builds(row, builds):
-    """The best of the first so many builds."""
+    """The best value of the first `count` builds."""
     found = [best for built, best in row.get("course", []) if built <= builds]
     return found[-1] if found else None
 
 
 def at_equal_builds(arm, best):
-    """The arm's best over the search's, both after as many builds as the one with fewer had, and that number; None where one found nothing."""
+    """Compares an arm with the search after equally many builds, as many as the run with fewer builds has.  Returns best / best and the number; or None."""
     if not arm or not best:
         return None
     builds = min(arm.get("built", 0), best.get("built", 0))
@@ -86,7 +86,7 @@ class Direction:
         return [arm[seed] / best[seed] for seed in best if best[seed] and arm[seed]]
 
     def started(self):
-        """The same where chance may keep the first kernel that the graph gives."""
+        """The same, but the random arm also has the first kernel from the graph."""
         first = self.single["first"]
         return [min(self.arms["random"][seed], first) / self.arms["best"][seed] for seed in self.arms["best"]
                 if first and self.arms["best"][seed] and self.arms["random"][seed]]
@@ -96,7 +96,7 @@ class Direction:
         return at_equal_builds(self.reached["random"].get(seed), self.reached["best"].get(seed))
 
     def so_far(self):
-        """The best known of the search, of runs that were cut off too and of the first kernel, which every search has, and the most candidates of a run."""
+        """The best value that any run of the search found, interrupted runs and the first kernel included; and the most candidates of a run."""
         rows = [row for row in self.reached["best"].values() if row]
         values = [value for value in [self.single["first"], *(row["us"] for row in rows)] if value]
         return min(values, default=None), max((row["candidates"] for row in rows), default=0)
@@ -112,7 +112,7 @@ def ratio(a, b):
 
 
 def accepted_first(row):
-    """The first accepted kernel of a run of the starts, which the plainest one is in most, and after how many seconds it was there."""
+    """The first accepted kernel of a run of the starts, which is mostly the plainest one, and after how many seconds it was accepted."""
     seconds, value = (row or {}).get("accepted_first") or (None, None)
     return number(value), "-" if seconds is None else f"{seconds:.1f}"
 
@@ -146,7 +146,7 @@ def print_mean(what, values, over="directions"):
 
 
 def print_so_far(table, goal):
-    """By hand over the best known, whatever its candidates.  The best of a search never gets worse, so this is the least that more candidates can give."""
+    """The kernel by hand over the best known kernel, after any number of candidates.  More candidates can only increase this ratio."""
     ratios = {f"{row.name} {row.direction}": ratio(row.single["hand"], row.so_far()[0]) for row in table if row.single["hand"]}
     print_mean("by hand / best so far", ratios.values())
     for what, wanted in (("without an accepted kernel so far", lambda value: value is None), (f"below {goal} so far", lambda value: value and value < goal)):
@@ -173,7 +173,7 @@ def print_equal(table, seeds):
 
 
 def print_defects(rows):
-    """Kernels that the generator alone wrote and the screen did not accept: each reason, with how often and one example."""
+    """Kernels that only the generator wrote and that the screen did not accept: each reason, with its count and one example."""
     written, kinds = sum(row.get("written", 0) for row in rows), {}
     for row in rows:
         for standing, reason, note, message in row.get("defects", []):

@@ -38,7 +38,7 @@ def kernels_of(kept):
 
 
 def times(archive):
-    """By the operator that brought a kernel, pairs (microseconds, first line of its note); and what was not accepted."""
+    """Returns, for each operator, pairs (microseconds, first line of the kernel's note); and the kernels that were not accepted."""
     base = sqlite3.connect(f"file:{archive}?mode=ro", uri=True)
     rows = base.execute("select operator, objective, note, standing, reason, duplicate_of from candidate order by id").fetchall()
     base.close()

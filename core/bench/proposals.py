@@ -32,7 +32,7 @@ search:
 
 
 def search(program, task, new, window, jobs, folder):
-    """The result of a search, the seconds that its process spent, and the MiB that it had at most."""
+    """Returns a search's result, the processor seconds of its process, and the most MiB that the process had."""
     path = os.path.join(folder, f"proposals-{new}.yaml")
     with open(path, "w", encoding="utf-8") as file:
         file.write(PIPELINE.format(new=new, window=window))

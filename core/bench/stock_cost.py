@@ -15,7 +15,7 @@ import tempfile
 
 
 def spent(program, task, candidates, jobs, cache, out):
-    """The run's result, and the processor seconds of it and of its children: in all, and in the kernel."""
+    """Returns the run's result, and the processor seconds of the run and its children: in all, and in the operating system's kernel."""
     words = [program, "stock", "--task", task, "--out", out, "--jobs", str(jobs), "--secret", "07" * 32, "--json",
              "--set", f"limits.candidates={candidates}", "--set", "limits.wall=60m"]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -86,7 +86,7 @@ class Run:
 
     @property
     def facts(self):
-        """What the run was: a dictionary of texts."""
+        """The facts of the run: a dictionary of texts."""
         return dict(self._database.execute("SELECT key, value FROM fact"))
 
     @property
@@ -103,7 +103,7 @@ class Run:
 
     @property
     def lineage(self):
-        """Who came from whom: candidate, parent, role, position."""
+        """The parents of candidates: candidate, parent, role, position."""
         return self._table(LINEAGE)
 
     @property

@@ -53,7 +53,7 @@ class Measurement:
 
 
 class Known:
-    """A candidate that the run has: number, source, tune, note, operator, standing, measured."""
+    """A candidate of the run: number, source, tune, note, operator, standing, measured."""
 
     def __init__(self, given):
         self.number = given.get("number", 0)
@@ -66,7 +66,7 @@ class Known:
 
 
 class Question:
-    """What is asked: the seed and its random numbers, and either a request (parents, inspirations) or a candidate."""
+    """A question: the seed, random numbers from it, and either a request (parents, inspirations) or a candidate."""
 
     def __init__(self, given):
         self.number = given["question"]

@@ -41,12 +41,12 @@ import timed_work
 
 VARIANTS = ["eager", "eager_graph", "compile", "compile_graph", "max_autotune", "max_autotune_graph"]
 MODES = {"eager": None, "compile": "default", "max_autotune": "max-autotune-no-cudagraphs"}
-SETS = 3  # of buffers, each of its own
+SETS = 3  # sets of buffers for each variant
 ROUNDS = 12  # timed runs of each set; the first is not counted
 LONG_MS = 20.0  # runs longer than this are timed ROUNDS / 3 times
-PREPARE_SECONDS = float(os.environ.get("RKB_PREPARE_SECONDS") or 300)  # for one variant of one case
-KEPT_SHARE = 0.2  # of the device's memory, for what waits to be timed
-ABSURD_SHARE = 0.05  # of the bandwidth a copy reaches, and of a tenth of that in arithmetic
+PREPARE_SECONDS = float(os.environ.get("RKB_PREPARE_SECONDS") or 300)  # most seconds to prepare one variant of one case
+KEPT_SHARE = 0.2  # share of the device's memory for variants that wait to be timed
+ABSURD_SHARE = 0.05  # a time is absurd below this share of a copy's bandwidth, and of a tenth of that in arithmetic
 
 
 def time_works(clock, works, stream):
@@ -113,11 +113,11 @@ def absurd(record, case):
 
 
 class NotChosen(Exception):
-    """The message of a failed choice, or that nothing was chosen."""
+    """A choice failed, or nothing was chosen; the message says which."""
 
 
 def failure_of(problem):
-    """A variant that does not work is a finding, named in the table."""
+    """Returns the failure of a variant that does not work.  The table names it."""
     if isinstance(problem, NotChosen):
         return {"error": str(problem)}
     return {"error": f"{type(problem).__name__}: {str(problem)[:300]}"}
@@ -197,7 +197,7 @@ def prepare(place, listing, case, function, variant):
         with limit.Limit(PREPARE_SECONDS), torch._inductor.config.patch(compile_threads=1):
             prepared = Prepared(function, case, listing["direction"] == "backward", variant)
     except Exception as problem:
-        return problem.with_traceback(None)  # whose frames hold buffers
+        return problem.with_traceback(None)  # the traceback's frames would keep buffers alive
     prepared.choices_timed = place.tuned.timed - before
     return prepared
 
@@ -285,7 +285,7 @@ def prepare_all(place, request):
 
 
 def time_all(place, ready):
-    """Each is let go when it has been timed."""
+    """Times all prepared variants.  Frees each one when it has been timed."""
     by_case = {}
     while ready:
         listing, case, variant, prepared = ready.pop(0)
@@ -303,7 +303,7 @@ def serve(place):
     {"do": "choose", "directory": ..., "direction": ..., "variants": [...]} makes what choices are missing, and is asked of one process
     while nothing else runs; {"do": "prepare", ...} makes everything ready; {"do": "time"} times what is ready and adds it to the
     files.  Each gets one line back: {"seconds": ...} or {"error": ...}, and so does the start."""
-    answers, sys.stdout = sys.stdout, sys.stderr  # what the compilers print is no answer
+    answers, sys.stdout = sys.stdout, sys.stderr  # so that text which compilers print is not taken for an answer
     ready = []
     print(json.dumps({"seconds": 0}), file=answers, flush=True)
     for line in sys.stdin:
@@ -375,7 +375,7 @@ def main():
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
     torch._functorch.config.donated_buffer = False  # the backward pass is run again and again
-    torch._dynamo.config.recompile_limit = 64  # every case in every mode
+    torch._dynamo.config.recompile_limit = 64  # room for every case in every mode
     if arguments.compilers:
         compile_all(arguments)
     torch.zeros(1, device="cuda")

@@ -34,7 +34,7 @@ def use(environment):
 
 @contextlib.contextmanager
 def thrown_away(environment):
-    """An environment for processes that compile: the same machine code, choices of their own."""
+    """An environment for processes that only compile: they share the machine code and have a folder for choices of their own."""
     folder = tempfile.mkdtemp(prefix="rkb-compiled-")
     try:
         yield dict(environment, **{CHOICES: folder})
@@ -54,7 +54,7 @@ class Choices:
         return os.path.join(self.folder, hashlib.sha256(text.encode()).hexdigest()[:32] + ".json"), key
 
     def read(self, listing, case, mode):
-        """The mark, None where nothing has been chosen.  {"error": ...}: it was tried, and failed."""
+        """The mark of a choice; None: nothing was chosen.  {"error": ...}: choosing was tried and failed."""
         try:
             with open(self.path(listing, case, mode)[0], encoding="utf-8") as file:
                 return json.load(file)
@@ -70,6 +70,6 @@ class Choices:
         os.replace(path + ".new", path)
 
     def wanted(self, listing, modes):
-        """[(case, mode)] that nothing has been chosen for; what failed is tried again."""
+        """[(case, mode)] without a choice.  Those that failed are tried again."""
         marks = [(case, mode, self.read(listing, case, mode)) for case in listing["cases"] for mode in modes]
         return [(case, mode) for case, mode, mark in marks if mark is None or "error" in mark]

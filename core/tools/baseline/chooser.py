@@ -14,7 +14,7 @@ class Chooser:
         self.command, self.process = command, None
 
     def ask(self, request):
-        """Returns when the choices are made, or were found not to work.  RuntimeError: it could not try."""
+        """Returns when the choices were made or have failed.  RuntimeError: the process could not try."""
         if not self.process:
             self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             self.hear()

@@ -9,14 +9,14 @@ import time
 
 import choices
 
-MOST_THREADS = 3  # for a core: compilers do not always have something to compile
+MOST_THREADS = 3  # compilers for each core, because a compiler does not always have work
 
 
 def side_by_side(command, works, count, end):
     """Runs the command with each of the works, a list of arguments, count at a time, until all or the time is through.  SIGTERM is
     handled like ^C."""
     waiting, running = list(works), []
-    count = min(count, max(len(waiting), 1))  # the cores are shared out among those that there are
+    count = min(count, max(len(waiting), 1))  # the cores are divided among the processes
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with choices.thrown_away(os.environ) as environment:
         environment.setdefault("TORCHINDUCTOR_COMPILE_THREADS", str(max(2, MOST_THREADS * os.cpu_count() // count)))
@@ -37,7 +37,7 @@ def side_by_side(command, works, count, end):
 
 
 def stop(child, work):
-    """With the compilers that it has started itself."""
+    """Ends a process and the compilers that it has started."""
     print(f"{' '.join(work)}: not compiled in time", flush=True)
     os.killpg(child.pid, signal.SIGKILL)
     child.wait()

@@ -1,4 +1,4 @@
-"""A limit to how long a compiler may take.  The main thread's."""
+"""A limit on the time that a compiler may take.  Main thread only."""
 
 import signal
 

@@ -19,7 +19,7 @@ COLUMNS = ("task", "direction", "case", "tuning", "date", "process", "copy_us", 
 
 
 def spell(value):
-    """Absent as nothing, numbers with five digits, of a text what cannot end a field."""
+    """Writes a field: nothing for an absent value, a number with five digits, a text without characters that end a field."""
     if value is None:
         return ""
     if isinstance(value, float):

@@ -15,7 +15,7 @@ def load_forward(directory):
 
 
 def draw(tensor, generator):
-    """Values spread like the task's: what a multiplication costs depends on them a little, by the power it takes."""
+    """Draws values with the spread of the task's values, because the power, and so the speed, of multiplications depends on values a little."""
     shape, dtype = tensor["shape"], getattr(torch, tensor["dtype"])
     if not dtype.is_floating_point:
         return torch.randint(int(tensor["low"]), int(tensor["high"]) + 1, shape, generator=generator, device="cuda", dtype=dtype)
@@ -83,7 +83,7 @@ def far_from(result, reference):
 
 
 class Copy:
-    """A copy that moves as many bytes as the case must: what a memory-bound kernel could reach."""
+    """A copy that moves as many bytes as the case must move.  A kernel limited by memory could be as fast."""
 
     def __init__(self, moved_bytes):
         count = max(int(moved_bytes / 8), 1)

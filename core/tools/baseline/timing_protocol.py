@@ -13,17 +13,17 @@ import numpy
 
 DRAWS = 1000
 ALPHA = 0.01
-RESOLUTION_MS = 0.0005  # of the driver's events
-FLUSH_MS = 0.04  # of one flush, at least: 125 MB at 4 TB/s and a launch
+RESOLUTION_MS = 0.0005  # the resolution of the driver's events
+FLUSH_MS = 0.04  # the least time of one flush: 125 MB at 4 TB/s, and a launch
 LONGEST_HOLD_MS = 20.0
 MOST_FLUSHES = int(LONGEST_HOLD_MS / FLUSH_MS)
-TRIES = 4  # of a run that the host was too slow for
+TRIES = 4  # how often a run is repeated if the host was too slow for it
 LOCK_WAIT_S = 0.005
 ANCHOR_ROUNDS = 48  # three in each of sixteen places (core/gpu/worker/worker_kernels.h)
 
 
 def lock_file(file):
-    """Polls for the lock, as every holder does: a process that the kernel wakes would overtake those that poll."""
+    """Polls for the lock, as every program does.  A program that waits in the kernel would be woken first and overtake those that poll."""
     while True:
         try:
             return fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -72,7 +72,7 @@ class DeviceLock:
 
     @contextlib.contextmanager
     def for_the_process(self):
-        """Held whatever threads do meanwhile: PyTorch compiles and tunes backward passes in one of its own."""
+        """Holds the lock for all threads of the process, because PyTorch compiles and tunes backward passes in a thread of its own."""
         self.take()
         try:
             yield
@@ -185,7 +185,7 @@ def estimate(clusters, seed=1):
 
 
 def host_time(work, synchronize, repeats=5):
-    """Milliseconds to enqueue, and until done, on an idle device."""
+    """Milliseconds to enqueue the work, and until it is done, on an idle device."""
     enqueue, done = [], []
     for _ in range(repeats):
         synchronize()
@@ -198,17 +198,17 @@ def host_time(work, synchronize, repeats=5):
 
 
 def flushes_for(enqueue_ms):
-    """How often to read the cache's size so that the device is still busy when the work has been enqueued."""
+    """How many flushes keep the device busy until the work has been enqueued."""
     return max(1, min(int(1.5 * enqueue_ms / FLUSH_MS) + 1, MOST_FLUSHES))
 
 
 # Records ------------------------------------------------------------------------------------------------------------------
 
-MOST_DRIFT = 0.01  # of an anchor, between parts that may be taken together
+MOST_DRIFT = 0.01  # most difference of an anchor between parts that are taken together
 
 
 def read_record(path, key):
-    """What the file holds when it was made for the same key; an empty record otherwise."""
+    """Returns the file's record if it was made for the same key; otherwise an empty record."""
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:
             kept = json.load(file)
@@ -241,7 +241,7 @@ def chosen_by_timing(variant):
 
 
 def under_one_condition(parts):
-    """Those that were timed under the conditions of the newest."""
+    """Returns the parts that were timed under the conditions of the newest part."""
     return [part for part in parts if "anchors" in part and agree(part, parts[-1])]
 
 

@@ -5,7 +5,7 @@ import functools
 import inspect
 
 CLASSES = ("Benchmarker", "TritonBenchmarker", "InductorBenchmarker")
-ROUGH_MS = 2  # of timing a choice, where 25 are usual
+ROUGH_MS = 2  # the time for timing a choice; PyTorch takes 25
 
 
 class Tuning:

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 
 from refusal import Refused
 
-FAR = (1 << 63) - 1  # a slice's end where there is none
+FAR = (1 << 63) - 1  # the end of a slice that has no end
 REDUCTIONS = ("none", "mean", "sum")
 CHECKS = ("_assert_tensor_metadata", "_assert_async", "_assert_scalar", "sym_constrain_range", "sym_constrain_range_for_size", "_check", "_guards_fn")
 SAME_VALUE = ("alias", "lift_fresh_copy", "lift_fresh", "lift", "detach_", "view_as_real_copy")
@@ -18,7 +18,7 @@ OPTIONS = ("layout", "device", "pin_memory", "memory_format", "non_blocking", "c
 
 
 class Call:
-    """function(*args, **kwargs), or args[0].function(...) of a method; wrapped: a tuple of it alone."""
+    """A call function(*args, **kwargs), or args[0].function(...) of a method.  wrapped: the result is a tuple with the call's value alone."""
 
     def __init__(self, function, args, kwargs=None, method=False, wrapped=False):
         self.function, self.args, self.kwargs = function, list(args), dict(kwargs or {})
@@ -34,18 +34,18 @@ class Call:
 
 
 def padded(args, *defaults):
-    """args with the defaults of those that are left out."""
+    """args, with defaults for those that are left out."""
     return list(args) + list(defaults[len(args) :])
 
 
 def schema_name(target):
-    """'add' of aten.add.Tensor, or of a plain function."""
+    """The name 'add' of aten.add.Tensor, or of a plain function."""
     schema = getattr(target, "_schema", None)
     return schema.name.split("::")[-1] if schema is not None else getattr(target, "__name__", str(target))
 
 
 def schema_defaults(target, args, kwargs):
-    """All of the operation's positional arguments, those left out with the schema's own default, and the other named ones."""
+    """All positional arguments of the operation, with the schema's defaults for those that are left out; and the other named arguments."""
     schema = getattr(target, "_schema", None)
     if schema is None:
         return list(args), dict(kwargs)
@@ -59,7 +59,7 @@ def schema_defaults(target, args, kwargs):
 
 
 def call_of(target, args, kwargs):
-    """A Call; a torch.fx.Node where the result is that value itself; None where the node says nothing about values."""
+    """Returns a Call; or a torch.fx.Node, if the result is this value itself; or None, if the node says nothing about values."""
     name = schema_name(target)
     if name in CHECKS:
         return None
@@ -365,7 +365,7 @@ def call_scalar_tensor(full, named):
 
 
 def loss(name, after=()):
-    """Losses whose third argument is the number of the reduction, and then others by name."""
+    """Losses whose third argument is the reduction's number; further arguments have names."""
 
     def call(full, named):
         others = {key: value for key, value in zip(after, full[3:])}

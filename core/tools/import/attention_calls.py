@@ -31,7 +31,7 @@ class AttentionCalls:
     """Uses operand(), step(), part(), repeated() and dropout() of Lowering."""
 
     def do_multi_head_attention_forward(self, node, args, kwargs):
-        bind("multi_head_attention_forward", SIGNATURE, args, kwargs)  # refuses what is fixed
+        bind("multi_head_attention_forward", SIGNATURE, args, kwargs)  # refuses arguments that must have one value
         given = dict(zip(NAMES, args), **kwargs)
         if given.get("training", True) and given.get("dropout_p"):
             raise Refused("attention with dropout = %s is not covered: it is random; set it to 0 or call eval()" % given["dropout_p"])
@@ -43,7 +43,7 @@ class AttentionCalls:
         columns, depth = key.shape[0], width // heads
 
         def headed(name, which, length):
-            """[length, batch, width] projected, as [batch * heads, length, depth]."""
+            """Turns a projected [length, batch, width] into [batch * heads, length, depth]."""
             made, like = self.projected(node, given, name, which)
             like = like.reshape(length, batch * heads, depth)
             made = self.part(node, "reshape", [made], {"shape": tuple(like.shape)}, name + "_heads", like)
@@ -129,7 +129,7 @@ class AttentionCalls:
         return self.part(node, "causal_mask", [scores], {"diagonal": diagonal}, "masked", like)
 
     def padding_mask(self, node, mask, scores, like, sizes):
-        """mask: [batch, columns], the keys that no row of a sequence looks at, or a number to add for each."""
+        """mask: [batch, columns]: true for keys that no row of a sequence reads, or a number to add for each key."""
         if mask is None or isinstance(mask, torch.Tensor) and not bool(mask.any()):
             return scores
         if not isinstance(mask, Node):
@@ -146,7 +146,7 @@ class AttentionCalls:
         return self.part(node, "reshape", [scores], {"shape": tuple(like.shape)}, "padded_rows", like)
 
     def attention_weights(self, node, given, share, sizes, like):
-        """The shares as a second result, where anybody asks for them."""
+        """Returns the softmax's values as a second result, if the model asks for them."""
         asked = any(user.args[1] == 1 and user.users for user in node.users if user.target is not None and len(user.args) == 2)
         if not asked:
             return None

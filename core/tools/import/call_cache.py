@@ -1,4 +1,4 @@
-"""What PyTorch said of a call's result, kept for the same call in other traces: an import makes fifty traces, which ask much the same.
+"""Keeps what PyTorch said of a call's result, for the same call in other traces: an import makes fifty traces, which make mostly the same calls.
 
 The answers are a dict that the traces of one import share.  A call is known by what it calls and by the shapes, strides and types of its
 arguments."""
@@ -10,11 +10,11 @@ MOST_ANSWERS = 200_000
 
 
 class Unkeyed(Exception):
-    """A call whose arguments do not say what it gives."""
+    """The call's arguments do not decide the shape of its result."""
 
 
 def key_of(value):
-    """What the shape of a call's result may depend on, to be compared with that of another call."""
+    """A key of all that the shape of a call's result may depend on.  Two calls with equal keys have results of the same shape."""
     kind = type(value)
     if kind in NUMBERS:
         return kind, value
@@ -41,7 +41,7 @@ def is_fresh(value, args):
 
 
 def find(answers, target, args, kwargs):
-    """(key, result) of a call: the key is None where the call has none, the result None where it was not kept."""
+    """Returns (key, result) of a call.  The key is None if the call has none, the result None if it was not kept."""
     try:
         key = (target, key_of(args), tuple([(name, key_of(value)) for name, value in kwargs.items()]))
         return key, answers.get(key)

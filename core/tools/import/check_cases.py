@@ -7,29 +7,29 @@ import torch
 import thresholds
 from expected_sizes import expected
 
-CHECK_ELEMENTS = 1 << 18  # of all tensors of a check case together
-CHECK_WORK = 4e6  # operations of its reference
-SETTLED_NORMS = 3  # from so many norms one after another
-SETTLED_COUNT = 8  # each has to normalise so many numbers: of one or two it gives the same whatever they are, and of few bounds are wide
+CHECK_ELEMENTS = 1 << 18  # most elements of all tensors of a check case together
+CHECK_WORK = 4e6  # most operations of a check case's reference
+SETTLED_NORMS = 3  # a network with this many norms one after another needs norms of many numbers
+SETTLED_COUNT = 8  # the least numbers that each norm must take: of one or two it gives the same values always, and of few its bounds are wide
 SETTLED_WIDTH = 16
-DEEP_PRODUCTS = 9  # products one after another from which bounds come from evaluations with random errors
-LONGER_WORK = 1e7  # operations of a case that is there so that no dim has one size alone
-COSTLY_WORK = 3e8  # operations: a larger case is not looked for
-DEAR_WORK = 1e8  # operations: where all cases have more, the least of them is made smaller and the others are left out
-MOST_SHRUNK = 4  # smaller values of a dim that are tried
-LEAST_PUBLISHED = 8  # a published size above it is the most of its domain
+DEEP_PRODUCTS = 9  # from this many products one after another, bounds come from evaluations with random errors
+LONGER_WORK = 1e7  # most operations of an additional case, which gives a second size to dims that have only one
+COSTLY_WORK = 3e8  # most operations of a case that is searched
+DEAR_WORK = 1e8  # if all cases have more operations, the least case is made smaller and the others are left out
+MOST_SHRUNK = 4  # most smaller values of a dim that are tried
+LEAST_PUBLISHED = 8  # a dim whose published size is larger reaches up to this size
 GROWING = (8, 16, 33, 47, 64, 97, 128, 193, 257)
-LIVE_RELUS = 6  # from so many relus a narrow network may give the same whatever it is given
+LIVE_RELUS = 6  # with this many relus, a narrow network may give the same outputs for all inputs
 LIVE_SIZES = (9, 16, 33)
-LIVE_CHANNELS = 16  # of each relu, from which a network is not asked
-LIVE_SHARE = 0.4  # of the outputs; a relu at the end leaves about a half
+LIVE_CHANNELS = 16  # a network whose relus have this many channels is not examined
+LIVE_SHARE = 0.4  # share of outputs that must depend on the inputs; a relu at the end leaves about a half
 PRODUCTS = {"linear": -1, "matmul": -1, "bmm": -1}
 RELUS = ("relu", "relu6")
 NORMS_BY_CHANNEL = ("batch_norm", "instance_norm", "group_norm")
 
 
 def highest(values, published):
-    """A dim reaches to what was published; one that is small there, further."""
+    """The most of a dim's domain: its published size, or more if this size is small."""
     return published if published > LEAST_PUBLISHED else max(values + [published])
 
 
@@ -45,7 +45,7 @@ def with_shapes(lowering, tensor_names):
 
 
 def normalised_sizes(node, shape):
-    """(sizes whose product a norm takes together, what divides it), or None where the node is no norm of that kind."""
+    """(sizes whose product is how many numbers a norm takes, the divisor of this product); None: the node is no norm of this kind."""
     op, attributes = node["op"], node["attr"]
     if op == "batch_norm" and attributes.get("training"):
         return [*shape[:1], *shape[2:]], 1
@@ -59,7 +59,7 @@ def normalised_sizes(node, shape):
 
 
 def normalised(lowering, tensor_names):
-    """How many numbers each norm takes together, in the graph's order."""
+    """How many numbers each norm takes, in the graph's order."""
     found = [normalised_sizes(node, node["shape"]) for node in lowering.nodes]
     return [math.prod(sizes) // divisor for sizes, divisor in filter(None, found)]
 
@@ -93,7 +93,7 @@ def conditions(probe, nodes, check):
 
 
 def least_count(lowering, tensor_names):
-    """The fewest numbers that a norm takes together; infinite for a graph of few norms."""
+    """The fewest numbers that any norm takes; infinite for a graph of few norms."""
     counts = normalised(lowering, tensor_names)
     return min(counts) if len(counts) >= SETTLED_NORMS else math.inf
 
@@ -107,13 +107,13 @@ def count_at(probe, case):
 
 
 def traced(probe, case):
-    """The Lowering of a case, or None where the graph is another one."""
+    """The Lowering of a case; None: its graph is another graph."""
     return probe.lowerings[probe.assignments.index(case)] if probe.attempt(case) is None else None
 
 
 def shrunk(probe, case, moving, count, most=COSTLY_WORK):
-    """A case of more than `most` operations with some dims smaller, whose norms have `count` numbers all the same."""
-    if probe.expressions:  # these tell what is worth a trace
+    """Makes some dims of a case of more than `most` operations smaller, such that its norms still take `count` numbers."""
+    if probe.expressions:  # these show which sizes are worth a trace
         found = shrunk_by(expected, probe, case, moving, count, most)
         if probe.attempt(found) is None:
             return found
@@ -139,10 +139,10 @@ def grown_to(probe, size, moving, least):
     """Sizes of at least `least`: about `size` of those that decide how many numbers a norm has, and layers of some width."""
     grown, base = dict(least), probe.subject.base
     for name, (values, multiple) in probe.domains.items():
-        wanted = size if name in moving else SETTLED_WIDTH  # a single channel dies in the first relu
+        wanted = size if name in moving else SETTLED_WIDTH  # with a single channel the first relu may give only zeros
         most = highest(values, base[name])
         if name in moving and base[name] <= LEAST_PUBLISHED:
-            most = max(most, SETTLED_COUNT)  # a batch of two may be one of eight
+            most = max(most, SETTLED_COUNT)  # if two is the most of a batch, eight may be allowed too
         grown[name] = max(least[name], min(most, -(-wanted // multiple) * multiple))
     return grown
 
@@ -180,14 +180,14 @@ def settled(probe, least):
 
 
 def flat(made):
-    """All floating numbers of what a model gave, in one tensor."""
+    """All floating-point numbers of a model's results, in one tensor."""
     if isinstance(made, torch.Tensor):
         return [made.detach().double().reshape(-1)] if made.dtype.is_floating_point else []
     return [part for other in (made if isinstance(made, (tuple, list)) else ()) for part in flat(other)]
 
 
 def liveness(probe, assignment):
-    """The share of outputs that depend on the inputs there: a relu network of one channel mostly gives zeros."""
+    """The share of outputs that depend on the inputs in this case.  A relu network of one channel mostly gives zeros."""
     given = []
     try:
         model, inputs = probe.subject.variant(assignment, None)
@@ -195,10 +195,10 @@ def liveness(probe, assignment):
             generator = torch.Generator().manual_seed(seed)
             drawn = {key: torch.randn(value.shape, generator=generator).to(value.dtype) if isinstance(value, torch.Tensor) and value.dtype.is_floating_point
                      else value for key, value in inputs.items()}  # fmt: skip
-            torch.manual_seed(0)  # what forward draws itself
+            torch.manual_seed(0)  # for random numbers that forward draws itself
             with torch.no_grad():
                 given.append(torch.cat(flat(model(**drawn))))
-    except Exception:  # whatever a model does with numbers is no reason against a size that traces
+    except Exception:  # a model that fails on real numbers is no reason against a size that can be traced
         return 1.0
     return float((given[0] != given[1]).double().mean())
 
@@ -223,7 +223,7 @@ def narrowest(lowering):
 
 
 def live(probe, cases):
-    """The cases, and one more where too little of them is live."""
+    """The cases, and one more case if too few outputs of all others depend on the inputs."""
     relus = sum(node["op"] in RELUS for node in probe.lowerings[0].nodes)
     wide = any(narrowest(probe.lowerings[probe.assignments.index(case)]) >= LIVE_CHANNELS for _, case in cases)
     most = max(liveness(probe, case) for _, case in cases) if relus >= LIVE_RELUS and not wide else 1.0
@@ -289,7 +289,7 @@ def longer_than(probe, cases, before):
 
 
 def reaching(probe, cases):
-    """The cases, and one more where a threshold that is written in the model lies beyond them all."""
+    """The cases, and one more case if a threshold that is written in the model is larger than all of them reach."""
     base, added = probe.subject.base, []
     for i, value in thresholds.fixed(probe.lowerings):
         node = probe.lowerings[0].nodes[i]

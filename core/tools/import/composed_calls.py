@@ -91,7 +91,7 @@ class ComposedCalls:
     do_threshold = do__threshold
 
     def do_binary_cross_entropy(self, node, args, kwargs):
-        """-(t log p + (1 - t) log (1 - p)), logarithms at least -100 as PyTorch has them."""
+        """-(t log p + (1 - t) log (1 - p)), with logarithms of at least -100, as in PyTorch."""
         signature = "@input @target weight!None size_average~ reduce~ reduction='mean'"
         (p, t), given = bind("binary_cross_entropy", signature, args, kwargs)
         if given["reduction"] not in ("mean", "sum", "none"):

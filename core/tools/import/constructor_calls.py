@@ -77,7 +77,7 @@ class ConstructorCalls:
         return self.step(node, "triu", [lower], {"diagonal": 0})
 
     def drawn(self, node, name):
-        """Random numbers cannot be compared: the task takes them as an input."""
+        """Random numbers cannot be compared, so they become an input of the task."""
         value = node.meta["value"]
         key = self.draw(node, node.name, value, "float32", DRAWN[name])
         self.notes.append("forward draws random numbers (line %d): the task takes them as the input %s" % (node.meta["line"], key))
@@ -101,7 +101,7 @@ class ConstructorCalls:
     do_rand_like = do_rand
 
     def pattern(self, node, found):
-        """A buffer whose numbers the graph can make (number_patterns.py)."""
+        """A buffer whose numbers the graph can compute (number_patterns.py)."""
         value, kind = node.meta["value"], found[0]
         if kind == "full":
             return self.filled(node, found[1])

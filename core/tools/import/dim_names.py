@@ -25,7 +25,7 @@ def batch_first(tree):
 
 
 def usual_names(rank, whole, tree):
-    """What the axes of the first input are; whole: of whole numbers.  () where the file does not say."""
+    """The usual names of the first input's axes; (): the file's layers do not show them.  whole: the input has whole numbers."""
     words = words_of(tree)
     if rank == 5:
         return VOLUME
@@ -41,7 +41,7 @@ def usual_names(rank, whole, tree):
 
 
 def plain_names(rank, argument):
-    """Names that say the place alone."""
+    """Names that say only the axis's place."""
     return ([argument + "_size"] if rank == 1 else [argument + "_rows", argument + "_columns"] if rank == 2
             else ["%s_axis%d" % (argument, axis) for axis in range(rank)])  # fmt: skip
 
@@ -51,12 +51,12 @@ def function_named(body, name):
 
 
 def arguments_of(function):
-    """Of a method: its arguments but self."""
+    """A method's arguments without self."""
     return [part.arg for part in function.args.posonlyargs + function.args.args + function.args.kwonlyargs][1:] if function else []
 
 
 def given_values(function):
-    """[(place, expression)] of what a function returns: the places are positions, or the keys of a dict."""
+    """[(place, expression)] of a function's results; a place is a position or the key of a dict."""
     returned = next((node.value for node in ast.walk(function) if isinstance(node, ast.Return)), None)
     local = {node.targets[0].id: node.value for node in ast.walk(function) if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)}
     if isinstance(returned, ast.Name):
@@ -132,7 +132,7 @@ def unpacked(functions, argument, rank):
 
 
 def taking(tree, model, argument):
-    """The functions that may unpack an input: forward, then all others with an argument of its name."""
+    """The functions that may unpack an input: forward, then all others that have an argument with its name."""
     forward = function_named(model.body, "forward") if model else None
     every = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node is not forward]
     return ([forward] if forward else []) + [node for node in every if argument in [part.arg for part in node.args.args]]

@@ -1,7 +1,7 @@
 """Calls that PyTorch would refuse, seen from their shapes alone.
 
-PyTorch notes the C++ stack of each error, which takes it some milliseconds.  Most sizes that an import tries are refused by one
-call of a few kinds, so these are looked at first.  What is let through here PyTorch still looks at."""
+PyTorch notes the C++ stack of each error, which takes some milliseconds.  Most sizes that an import tries are refused in one of a few kinds of
+calls, so this file checks these first.  PyTorch still checks the calls that pass here."""
 
 import math
 
@@ -58,11 +58,11 @@ CHECKS = {"linear": linear, "view": view, "reshape": view, "conv1d": convolution
 
 
 def problem(name, args, kwargs):
-    """Why PyTorch would refuse the call, or None where it may not."""
+    """Why PyTorch would refuse the call; None: it may accept it."""
     check = CHECKS.get(name)
     if check is None:
         return None
     try:
         return check(*args, **kwargs)
     except (TypeError, ValueError, AttributeError, ZeroDivisionError):
-        return None  # arguments of another form
+        return None  # the arguments have another form

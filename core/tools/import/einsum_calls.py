@@ -33,7 +33,7 @@ class EinsumCalls:
         return self.step(node, "permute", [name], {"dims": tuple(made.index(letter) for letter in out)})
 
     def summed(self, node, value, kept, label):
-        """value without the letters that neither the result nor another operand has."""
+        """Sums value over the letters that neither the result nor another operand has."""
         name, term, like = value
         dims = tuple(k for k, letter in enumerate(term) if letter not in kept)
         if not dims:

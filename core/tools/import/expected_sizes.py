@@ -1,4 +1,4 @@
-"""What the expressions of a graph say of sizes that were not traced, to learn which are worth a trace."""
+"""Predicts a graph at sizes that were not traced, from its expressions, to find the sizes that are worth a trace."""
 
 import functools
 
@@ -21,7 +21,7 @@ class Expected:
                            more=[(name, dtype, self.at(shape)) for name, dtype, shape in node.get("more", ())]) for node in nodes]  # fmt: skip
 
     def at(self, leaf):
-        """The numbers in place of the texts; other attributes stay."""
+        """Replaces expressions by their numbers; other attributes stay."""
         if isinstance(leaf, tuple):
             return tuple([self.at(part) for part in leaf])
         if not isinstance(leaf, str):

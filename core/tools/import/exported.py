@@ -17,7 +17,7 @@ PRELUDE = "import math\nimport operator\n\nimport torch\nimport torch.nn.functio
 
 
 def load(path):
-    """(text, places) of a saved program."""
+    """Loads a saved program; returns (text, places)."""
     version = tuple(int(part) for part in re.findall(r"\d+", torch.__version__)[:2])
     if version < LEAST:
         raise Refused("%s: PyTorch %s does not have torch.export; 2.1 and later do: --python PATH names another one" % (path, torch.__version__))
@@ -103,7 +103,7 @@ class Writer:
         return "\n".join(self.lines) + "\n", self.places
 
     def state(self):
-        """Writes parameters and buffers; gives the arguments, [(name, example)]."""
+        """Writes parameters and buffers; returns the arguments, [(name, example)]."""
         signature = self.program.graph_signature
         placeholders = {node.name: node for node in self.program.graph.nodes if node.op == "placeholder"}
         tensors = dict(getattr(self.program, "constants", None) or {})

@@ -60,7 +60,7 @@ def sizes_in(text):
 
 
 def annotated(node):
-    """(sizes, dtype) of an annotation that says them; None where it does not."""
+    """(sizes, dtype) that an annotation says; None: it says none."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return sizes_in(node.value)
     if not isinstance(node, ast.Subscript):
@@ -102,7 +102,7 @@ def is_module(node):
 
 
 def choose(tree, shown, entry):
-    """The class or function that the task is of."""
+    """Returns the class or function from which the task is made."""
     found = {node.name: node for node in tree.body
              if (isinstance(node, ast.FunctionDef) and node.name not in GIVERS) or isinstance(node, ast.ClassDef)}  # fmt: skip
     if entry:
@@ -158,7 +158,7 @@ def model_text(function, parameters):
 
 
 def completion(text, tree, shown, examples, entry):
-    """What to append to a file so that it defines Model and get_inputs; "" where it does."""
+    """The text to append to a file so that it defines Model and get_inputs; "" if it defines them already."""
     chosen = choose(tree, shown, entry)
     gives = any(isinstance(node, ast.FunctionDef) and node.name == "get_inputs" for node in tree.body)
     added = ""

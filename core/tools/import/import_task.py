@@ -41,11 +41,11 @@ from user_file import UserFile
 FLOATS = {"float32": "fp32", "float16": "fp16", "bfloat16": "bf16"}
 Imported = collections.namedtuple("Imported", "task graph notes subject extra")
 PRODUCTS = ("linear", "matmul", "bmm", "scaled_dot_product_attention", "lstm", "gru", "rnn_tanh")
-LONGEST_NAME = 64  # as core/task/definition_read.c has it
-MOST_DRAWN = 1 << 21  # elements of the tensors whose numbers are looked at
+LONGEST_NAME = 64  # the limit of core/task/definition_read.c
+MOST_DRAWN = 1 << 21  # most elements of tensors whose numbers are examined
 YOUNG_OBJECTS = 400_000  # between collections: traces hold many objects that live on, and Python's 700 looked at them all the time
-MOST_STAYING = 8  # numbers that one note lists
-MOST_TELLING = 10  # times that more traces are made to tell expressions apart
+MOST_STAYING = 8  # most numbers that one note lists
+MOST_TELLING = 10  # most rounds of further traces to distinguish expressions
 MOST_WHOLE = 1 << 28  # and where even the smallest case has more than that, these at most
 
 
@@ -165,7 +165,7 @@ def with_dims_found(file):
     probe.join_domains()
     while True:
         try:
-            probe.merged()  # what no expression covers needs no check cases
+            probe.merged()  # a size without an expression is refused here, before check cases are chosen
             check = check_cases.choose(probe)
             return (probe, check) + without_doubts(probe)
         except sizes.Unexplained as problem:
@@ -223,7 +223,7 @@ def build(path, name, dims, directions, examples=(), entry=None):
 def build_apart(path, name, dims, directions, examples, entry):
     file = UserFile(path, function_file.parse_examples(examples), entry)
     thresholds = gc.get_threshold()
-    gc.freeze()  # what PyTorch brought along is never looked through
+    gc.freeze()  # so that the collector never goes through PyTorch's own objects
     gc.set_threshold(YOUNG_OBJECTS, *thresholds[1:])
     try:
         with ModuleHooks() as file.hooks:
@@ -261,7 +261,7 @@ def build_from(file, path, name, dims, directions):
     precision = precision_of(nodes, tensors)
     floating = any(tensor["dtype"] in FLOATS for tensor in outputs)
     wants = [tensor["name"] for tensor in tensors if tensor.get("differentiable")] if floating else []
-    source = os.path.basename(path).replace("\\", "").replace('"', "")  # they stand in quotes
+    source = os.path.basename(path).replace("\\", "").replace('"', "")  # the path stands in quotes
     task = {
         "name": name,
         "summary": "Imported from %s." % source,
@@ -296,7 +296,7 @@ def of_types(subject, used):
 
 
 def describe_dims(task):
-    """What was chosen, for the user to edit."""
+    """Notes on the dims that were chosen, for the user to edit."""
     said = []
     for name, (low, high, multiple) in task["dims"].items():
         many = ", multiples of %d" % multiple if multiple > 1 else ""

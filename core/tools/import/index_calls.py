@@ -50,7 +50,7 @@ class IndexCalls:
     # --- elements put into a tensor
 
     def do_written(self, node, args, kwargs):
-        """below with value put at index (shaped_proxy.py)."""
+        """Puts value into `below` at index (shaped_proxy.py)."""
         below, index, value = args
         like = below.meta["value"]
         if index is None:
@@ -72,7 +72,7 @@ class IndexCalls:
         return self.around(node, self.operand(below), like, name, region, 0, "")
 
     def region(self, like, index):
-        """[(start, length)] of every dim, and the shape that the index gives."""
+        """[(start, length)] for every dim, and the shape of the indexed part."""
         region, shape, dim = [], [], 0
         for item in self.every_dim(like, index):
             if item is None:
@@ -91,7 +91,7 @@ class IndexCalls:
         return region, tuple(shape)
 
     def around(self, node, below, like, name, region, dim, label):
-        """Joins what lies before, in and behind the region along each dim, the last dim innermost."""
+        """Joins the parts before, in and after the region along each dim, beginning with the last dim."""
         while dim < like.dim() and region[dim] == (0, like.shape[dim]):
             dim += 1
         if dim == like.dim():

@@ -43,7 +43,7 @@ class Held(str):
 
 
 def watched(module):
-    """Whether something is to be done before or after the layer is called."""
+    """Whether the layer has hooks, which run before or after it is called."""
     hooks = nn.modules.module
     return (module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or hooks._global_forward_hooks
             or hooks._global_forward_pre_hooks or hooks._global_backward_hooks)  # fmt: skip
@@ -55,11 +55,11 @@ def is_plain(value):
 
 class LayerCalls:
     def __init__(self):
-        self.calls = {}  # key of a layer -> its Call, or None where it is not as simple as that
-        self.getters = {}  # class -> (how many attributes it has, what gives those that are numbers)
+        self.calls = {}  # key of a layer -> its Call; None: the layer does more than one call
+        self.getters = {}  # class -> (how many attributes it has, a getter of those that are numbers)
 
     def key(self, module, rank):
-        """All that decides what the layer calls, or None where that cannot be told."""
+        """A key of all that decides the layer's call; None: it is not known."""
         kind, held = type(module), vars(module)
         count, getter = self.getters.get(kind, (0, None))
         if getter is None:

@@ -8,9 +8,9 @@ from refusal import Refused
 from signatures import bind
 
 
-EXACT = {torch.int64, torch.int32, torch.uint8, torch.int16}  # whole numbers that every operation of the graph takes as they are
+EXACT = {torch.int64, torch.int32, torch.uint8, torch.int16}  # types of whole numbers that every operation of the graph takes without a conversion
 CONVERTED = {torch.float32, torch.float16, torch.bfloat16}
-MOST_JOINED = 16  # operands of one node of the graph
+MOST_JOINED = 16  # most operands of one node of the graph
 
 
 def number(value):
@@ -46,7 +46,7 @@ class LayoutCalls:
             return name
         if before == torch.float32 and after in CONVERTED and self.stored_share(node, name):
             return name
-        if after in CONVERTED and (before in CONVERTED or not before.is_floating_point):  # rounds where PyTorch does
+        if after in CONVERTED and (before in CONVERTED or not before.is_floating_point):  # rounds at the same place as PyTorch
             return self.step(node, "to", [name], {"dtype": str(after).replace("torch.", "")})
         raise Refused("a conversion from %s to %s is not covered" % tuple(str(kind).replace("torch.", "") for kind in (before, after)))
 
@@ -138,7 +138,7 @@ class LayoutCalls:
         return self.step(node, "narrow", [self.operand(operands[0])], attributes)
 
     def do_diag(self, node, args, kwargs):
-        """A vector on the diagonal: each row holds it in one place."""
+        """A matrix with a vector on its diagonal: each row has one element of the vector."""
         (source,), _ = bind("diag", "@input diagonal!0", args, kwargs)
         value = source.meta["value"]
         if value.dim() != 1:
@@ -194,7 +194,7 @@ class LayoutCalls:
         return self.step(node, "reshape", [name], {"shape": tuple(node.meta["value"].shape)})
 
     def do_repeat_interleave(self, node, args, kwargs):
-        """Each element of a dim several times in a row, as keys and values shared by heads are."""
+        """Repeats each element of a dim several times in a row, as for keys and values that heads share."""
         (source,), given = bind("repeat_interleave", "@input repeats dim=None output_size~", args, kwargs)
         value, times = source.meta["value"], given["repeats"]
         dim = given["dim"] % value.dim() if given.get("dim") is not None else 0  # without dim only a vector is covered
@@ -231,7 +231,7 @@ class LayoutCalls:
         return self.joined(node, list(zip([self.operand(value) for value in args[0]], values)), dim)
 
     def joined(self, node, parts, dim):
-        """parts: [(name, value)].  A node takes only so many, so many are joined in a tree."""
+        """Joins parts, [(name, value)].  A node takes at most MOST_JOINED, so more parts are joined in a tree."""
         level = 0
         while len(parts) > MOST_JOINED:
             groups = [parts[first : first + MOST_JOINED] for first in range(0, len(parts), MOST_JOINED)]

@@ -1,6 +1,6 @@
 """Turns a traced graph into the nodes of reference.graph.yaml: one functional operation each, shapes as seen in this trace.
 
-What has no operation is collected, so that a person learns of all of it at once.
+Calls without an operation are collected, so that the user sees all of them at the same time.
 """
 
 import math
@@ -50,12 +50,12 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
         self.structures = dict(structures)  # buffer -> the pattern of its numbers
         self.extra = {}  # name -> a tensor that forward draws and the task takes as an input
         self.tensor_names = tensor_names  # argument, parameter or buffer -> the task's name for it
-        self.taken = set(tensor_names.values())  # values may not have these
+        self.taken = set(tensor_names.values())  # names that values may not have
         self.constants = {}  # Node -> tensor made inside forward
         self.names = {}  # Node -> value name, or a tuple of them
         self.nodes = []
         self.logical = set()  # names of values that are true or false
-        self.bytes = set()  # of these, the inputs, and what moves their elements: uint8
+        self.bytes = set()  # those of them that are uint8: inputs, and values that only move inputs' elements
         self.notes = []
         self.tracked = []  # batch norms that would update running statistics
         self.refusals = []
@@ -101,7 +101,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
         raise Refused("a plain number where a tensor belongs")
 
     def constant(self, value):
-        """A tensor made inside forward, where all its elements are one number."""
+        """The number of a tensor that forward makes, if all its elements are the same number."""
         if value.device.type == "meta" or value.dtype != torch.float32 or value.numel() == 0 or not bool((value == value.flatten()[0]).all()):
             raise Refused("a tensor made inside forward is an operand; make it a buffer or an input")
         return self.emit("full", [], {"shape": tuple(value.shape), "value": value.flatten()[0].item()}, value, self.line, "constant")
@@ -119,7 +119,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
                 else:
                     self.names[node] = self.lower(node)
             except Refused as refusal:
-                where = "%s:%d: " % (self.path, self.line) if self.line else "%s: " % self.path  # what forward returns has no line
+                where = "%s:%d: " % (self.path, self.line) if self.line else "%s: " % self.path  # the results of forward have no line
                 blind = refusal.sentences == ["it needs a value that is not covered"]
                 if not blind:  # the operation that made that value is on the list already
                     self.refusals += [where + sentence for sentence in refusal.sentences]
@@ -142,7 +142,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
                 needed.update(node["in"])
                 node["needed"] = True
         self.nodes = [node for node in self.nodes if node.pop("needed", False)]
-        for node in self.nodes:  # results of a node from the last needed one on are not asked of it
+        for node in self.nodes:  # a node gives no results after the last one that is needed
             more = list(node.get("more", ()))
             while more and more[-1][0] not in needed:
                 more.pop()
@@ -193,7 +193,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
 
     def call(self, node, name, args, kwargs):
         if name.endswith("_") and not name.endswith("__"):
-            name = name[:-1]  # tracing.py has turned what is changed in place into values
+            name = name[:-1]  # tracing.py has turned changes in place into values
         name = ALIASES.get(name, name)
         if name in TYPED:
             kwargs.update({"dtype": value for value in args if isinstance(value, torch.dtype)})
@@ -244,7 +244,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
         return self.step(node, name, [self.operand(value) for value in operands], attributes)
 
     def of_type(self, node, name, args, kwargs):
-        """softmax(x, dtype=...) and the like: x is converted first."""
+        """Converts x first, for softmax(x, dtype=...) and similar calls."""
         source, after = args[0] if args else kwargs["input"], kwargs.pop("dtype")
         before, plain = source.meta["value"].dtype, self.operand(source)
         if before == after or not (before.is_floating_point or after.is_floating_point):
@@ -302,7 +302,7 @@ class Lowering(LayoutCalls, ComposedCalls, AttentionCalls, ConstructorCalls, Ein
         if not number(left):
             first = self.operand(left)
             if op == "mul" and not left.meta["value"].is_floating_point() and node.meta["value"].is_floating_point():
-                first, second = second, first  # the result has the first one's type
+                first, second = second, first  # the result has the type of the first operand
             return self.step(node, op, [first, second], {})
         if op in ("add", "mul"):
             return self.step(node, op, [second], {"other": float(left)})

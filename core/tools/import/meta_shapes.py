@@ -1,4 +1,4 @@
-"""The shapes of results that PyTorch does not tell on the meta device, tells in no version before 2, or takes too long to tell.
+"""The shapes of results that PyTorch does not compute on the meta device, computes only from version 2 on, or computes too slowly.
 
 PyTorch 2 goes through some hundreds of lines of Python for a product, a convolution or a join of meta tensors, a millisecond or three
 for each.  told() knows the plain calls of these: floats of one type, no size of zero, one after another in memory.  Whatever is unusual
@@ -37,7 +37,7 @@ def loss_shape(x, target, weight=None, size_average=None, ignore_index=-100, red
 
 
 def recurrent_shapes(name, x, states, weights, biased, layers, dropout, training, both_ways, batch_first):
-    """What a recurrent layer gives; PyTorch 2 goes through every step for that, a minute for some hundreds."""
+    """The shapes that a recurrent layer gives.  PyTorch 2 would go through every step, which takes a minute for some hundreds."""
     given = list(states) if name == "lstm" else [states]
     ways, hidden = 2 if both_ways else 1, given[0].shape[-1]
     batch = x.shape[0 if batch_first else 1]
@@ -89,7 +89,7 @@ def one_hot_shape(value, num_classes=-1):
 
 
 def plain(first, *others):
-    """Whether all are floats of one type, lie one after another in memory, and have elements."""
+    """Whether all are float tensors of one type, contiguous in memory, and not empty."""
     kind = first.dtype
     return kind.is_floating_point and all(
         type(x) is torch.Tensor and x.dtype is kind and x.device.type == "meta" and x.is_contiguous() and x.numel() > 0 for x in (first, *others))
@@ -146,7 +146,7 @@ def told_unary(x, inplace=False):
 
 
 def told_dropout(x, p=0.5, training=True, inplace=False):
-    """Of a layer that drops nothing, which gives what it got."""
+    """Dropout that drops nothing: the result is the operand."""
     return x if type(x) is torch.Tensor and x.is_floating_point() and type(training) is bool and not training and 0 <= p <= 1 else None
 
 
@@ -194,7 +194,7 @@ def told_adaptive(x, output_size):
 
 
 def told_matmul(x, other):
-    """Of matrices in equal batches."""
+    """Products of matrices in equal batches."""
     pair = [value for value in (x, other) if type(value) is torch.Tensor and value.device.type == "meta" and value.is_floating_point() and value.numel()]
     if len(pair) != 2 or x.dtype is not other.dtype or x.dim() != other.dim() or x.dim() < 3 or x.shape[:-2] != other.shape[:-2] or x.shape[-1] != other.shape[-2]:
         return None
@@ -284,7 +284,7 @@ TOLD = {"linear": told_linear, "conv1d": told_convolution(1), "conv2d": told_con
 
 
 def told(name, args, kwargs):
-    """The result of the call, or None where PyTorch is to be asked."""
+    """The result of the call; None: ask PyTorch."""
     tell = TOLD.get(name)
     try:
         return tell(*args, **kwargs) if tell else None

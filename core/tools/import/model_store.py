@@ -1,7 +1,7 @@
 """Keeps models for traces at other sizes of their inputs.
 
-Making a network of some hundred layers takes longer than tracing it, and most sizes that are tried (a batch, a height) are read
-by get_inputs alone.  A model that a trace has changed is not used again."""
+Making a network of some hundred layers takes longer than tracing it.  Most sizes that are tried (a batch, a height) change only the inputs, so the
+model can be used again.  A model that a trace has changed is not used again."""
 
 import ast
 import collections
@@ -11,7 +11,7 @@ import types
 from module_walk import modules_of, tensors_of
 
 MAIN = {"__name__"}
-EVERYTHING = {"globals", "locals", "vars", "eval", "exec", "sys", "importlib"}  # whoever uses these may read any name
+EVERYTHING = {"globals", "locals", "vars", "eval", "exec", "sys", "importlib"}  # code that uses these names may read any name
 READS = frozenset(name for name in dis.opname if name.startswith("LOAD_") and ("GLOBAL" in name or "NAME" in name or name == "LOAD_CLASSDEREF"))
 HOLDERS = frozenset((dict, collections.OrderedDict, list, set, tuple))
 MOST_MODELS = 4
@@ -29,7 +29,7 @@ def names_read(tree):
 
 
 def targets_of(statement):
-    """The names that an assignment at the top of a file gives, or None where it does something else too."""
+    """The names that an assignment at the top of a file defines; None: the statement does something else too."""
     names = []
     for target in statement.targets if isinstance(statement, ast.Assign) else [None]:
         for part in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:

@@ -1,8 +1,8 @@
 """Keeps a large module from being loaded for a name or two of it.
 
-Many functions behind PyTorch 2's meta tensors are hidden from torch.compile.  Each loads torch._dynamo when it is first called, to be hidden
-by it: some four hundred modules, two to three seconds.  An import compiles nothing, so a stand-in answers that such a function is to be
-called as it is.  Whoever asks the stand-in for anything else gets the module itself."""
+Many functions behind PyTorch 2's meta tensors are hidden from torch.compile.  When such a function is first called, it loads torch._dynamo, some
+four hundred modules, which takes two to three seconds.  An import compiles nothing.  So a stand-in for this module answers that the function is
+called as it is.  A request for anything else loads the module itself."""
 
 import contextlib
 import importlib

@@ -5,7 +5,7 @@ makes fifty traces."""
 
 
 def modules_of(model):
-    """[(name, module)], as model.named_modules()."""
+    """[(name, module)], the same as model.named_modules()."""
     found, seen, left = [], set(), [("", model)]
     while left:
         name, module = left.pop()

@@ -1,7 +1,7 @@
 """Traces a model at several values of its dims and merges the traces into one graph of expressions.
 
-A dim is a number of the user's file (user_file.py), or axes that --dim named.  Nothing is believed that was not traced: an
-expression stands in the graph when it gives the number that each of the traces saw."""
+A dim is a number of the user's file (user_file.py), or axes that --dim named.  An expression enters the graph only if it gives the right number in
+each trace."""
 
 import torch
 
@@ -14,18 +14,18 @@ from window_sizes import windows_of
 SMALL = (1, 2, 3, 5, 7, 8, 16, 31, 33)
 LADDER = (1, 2, 3, 5, 7, 11, 13, 17, 23, 29, 31, 33, 47, 64, 67, 97, 128, 131, 193, 257, 512, 1024)
 MULTIPLES = (2, 4, 8, 16, 32, 64, 128)
-MOST_MULTIPLES = 16  # that are tried of one dim
-SMALLEST_WIDTH = 16  # of a size that shows in parameters alone
-MOST_RESTRICTED = 16  # what a dim is made a multiple of, so that expressions cover what follows it
-SETTLED = 4  # values of a dim beside the published one
+MOST_MULTIPLES = 16  # most multiples of one dim that are tried
+SMALLEST_WIDTH = 16  # the least number that counts as a size if it shows only in parameters' shapes
+MOST_RESTRICTED = 16  # the largest number of which a dim is made a multiple, so that expressions cover the sizes that depend on it
+SETTLED = 4  # how many values of a dim are tried besides the published one
 SETTLED_LARGE = 2  # of a graph of LARGE nodes, whose traces cost most of an import; what is then in doubt is traced again (import_task.py)
 LARGE = 250
 BUDGET = 11000  # nodes that are traced to look for dims; those not looked at by then stay as they are
-MODEL_COST = 0.25  # nodes that making one parameter or buffer counts for
+MODEL_COST = 0.25  # making one parameter or buffer counts as this many nodes
 
 
 def outline(lowering):
-    """What may not change between traces: operations, operands, attribute kinds, ranks."""
+    """The parts of a graph that must be equal in all traces: operations, operands, kinds of attributes, ranks."""
     return [
         (n["op"], n["in"], n["out"], n["dtype"], len(n["shape"]),
          sorted((k, type(v), len(v) if isinstance(v, tuple) else 0) for k, v in n["attr"].items()))
@@ -41,21 +41,21 @@ class Probe:
         self.assignments = [dict(subject.base)]
         self.lowerings = [subject.lower(subject.base)]
         self.outline = outline(self.lowerings[0])
-        self.failures = {}  # of assignments that were tried
+        self.failures = {}  # assignment that was tried -> why it failed
         self.domains = {}
         self.notes = []
         self.extra_shapes = {}
-        self.joint = None  # the least sizes that were seen together, where the least of each do not go together
+        self.joint = None  # the least sizes that work together, if the least size of each dim does not work with the others
         self.settled = SETTLED if len(self.outline) < LARGE else SETTLED_LARGE
-        self.moved_together = set()  # ids of literals that were moved at once, without a domain
-        self.waits = len(self.outline) >= LARGE  # smaller values of a dim are looked for when other dims have been found
+        self.moved_together = set()  # ids of literals that were changed at the same time and have no domain
+        self.waits = len(self.outline) >= LARGE  # smaller values of a dim are searched after the other dims have been found
         self.waiting = {}  # dim -> the values that will be tried
-        self.together = {}  # dim -> small values that were traced with those of other dims alone
-        self.expressions = None  # what merged() gave last
+        self.together = {}  # dim -> small values that were traced only together with small values of other dims
+        self.expressions = None  # the last result of merged()
         self.spent = 0.0
 
     def attempt(self, assignment):
-        """None when the graph at this assignment is the same one; else why not."""
+        """Traces an assignment.  Returns None if the graph is the same, else the reason."""
         if assignment in self.assignments:
             return None
         key = tuple(assignment.items())
@@ -79,7 +79,7 @@ class Probe:
         return None
 
     def name_dims(self):
-        """The domains of the dims that the user named: each has to be free."""
+        """Finds the domains of the dims that the user named.  Each must be able to change alone."""
         for name in self.subject.base:
             self.domains[name] = self.probe_dim(name)
         if len(self.subject.base) > 1:
@@ -128,7 +128,7 @@ class Probe:
         self.keep_only(self.domains)
 
     def find_followers(self, name):
-        """A size that stands in the file several times moves in all its places at once."""
+        """Changes a size that stands in the file several times in all its places at the same time."""
         base, literal = self.subject.base[name], self.subject.literals[name]
         others = [other for key, other in self.subject.literals.items() if other.value == base and other is not literal and other.node]
         taken = any(literal in other.followers for other in self.subject.literals.values())
@@ -155,7 +155,7 @@ class Probe:
         literal.followers = []
 
     def join_domains(self):
-        """Looks for small sizes of all dims at once; a dim that stays small in no company is dropped."""
+        """Searches small sizes of all dims at the same time.  Drops a dim that has no small size together with others."""
         joint = dict(self.subject.base)
         small = {name: min(values) for name, (values, _) in self.domains.items()}
         if not small or self.attempt(small) is None:
@@ -189,7 +189,7 @@ class Probe:
         self.expressions = None
 
     def restrict(self, name):
-        """Makes a dim move by twice as much, for what no expression covers may be a half of something odd; False where it cannot."""
+        """Doubles the number of which a dim is a multiple: a size without an expression may be half of an odd number.  False: not possible."""
         values, multiple = self.domains[name]
         base, multiple = self.subject.base[name], 2 * multiple
         if base % multiple or multiple > MOST_RESTRICTED:
@@ -216,7 +216,7 @@ class Probe:
         if not self.may_move(name, base):
             return None
         if not self.works(name, base + 1) and not self.works(name, 2 * base):
-            return None  # what does not even work twice as large moves with nothing that divides it
+            return None  # a number that cannot even be doubled is no dim
         for multiple in [m for m in range(1, min(base, 4096) + 1) if base % m == 0][:MOST_MULTIPLES]:
             if not self.works(name, base + multiple):
                 continue
@@ -238,7 +238,7 @@ class Probe:
             if len(values) > self.settled:
                 break
         if base > LEAST_PUBLISHED and min(values) > base:
-            return None  # it only grows, and what was published is the most that is asked
+            return None  # it can only grow, and no case is larger than the published size
         for value in (base + 2 * multiple, base + 3 * multiple):
             if len(values) < 3 and self.works(name, value):
                 values.append(value)
@@ -275,12 +275,12 @@ class Probe:
                 self.trace_together({name: sizes[name] for name in half})
 
     def trace_alone(self):
-        """Moves each dim alone to the small sizes that were seen together; False where all of them were seen so."""
+        """Traces each dim alone at the small sizes that were traced together; False: all of them were."""
         together, self.together = self.together, {}
         return any([name in self.domains and self.works(name, value) for name, values in together.items() for value in values])
 
     def is_wide(self, name, base):
-        """Whether the number is a size even where it shows in a parameter's shape alone."""
+        """Whether the number counts as a size even if it shows only in a parameter's shape."""
         return base >= SMALLEST_WIDTH or (name in self.subject.literals and self.subject.literals[name].multiples)
 
     def may_move(self, name, base):
@@ -314,7 +314,7 @@ class Probe:
         return any(lowering.shapes[key] != self.lowerings[0].shapes[key] for key in keys)
 
     def is_threshold(self, name):
-        """Whether a dim moves no tensor's shape."""
+        """Whether a dim changes no tensor's shape."""
         moved = [lowering for assignment, lowering in zip(self.assignments, self.lowerings) if all(
             (assignment[other] != value) == (other == name) for other, value in self.subject.base.items())]  # fmt: skip
         return bool(moved) and not any(self.reshapes(lowering, self.lowerings[0].used) for lowering in moved)

@@ -1,7 +1,6 @@
 """Chooses the init recipe of a tensor from what the file itself put into it.
 
-Norm weights, biases and statistics that start at 1 or 0 are drawn away from there: at their identity a kernel that forgets
-them would look right.
+Norm weights, biases and statistics that start at 1 or 0 are drawn from other values: with 1 or 0, a kernel that leaves them out would look right.
 """
 
 import torch
@@ -31,7 +30,7 @@ def normal(mean, std):
 
 
 def from_data(tensor):
-    """A recipe with the spread of the data; the usual one where there is no data."""
+    """A recipe with the spread of the data; without data, the usual recipe."""
     if tensor.device.type == "meta":
         return normal(0, 1)
     data = tensor.detach().reshape(-1)[:SAMPLE].double()
@@ -102,7 +101,7 @@ def of_parameter(model, key, tensor, sizes, kept=False):
         transposed = isinstance(module, (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d))
         fan_in = " * ".join([weight[0 if transposed else 1]] + list(kernel))
         return "{kind: %s, fan_in: %s}" % ("kaiming_normal" if kept else "kaiming", fan_in)
-    if isinstance(module, nn.RNNBase):  # all of its tensors are drawn by the hidden size
+    if isinstance(module, nn.RNNBase):  # the spread of all its tensors follows from the hidden size
         gates = tensor.shape[0] // module.hidden_size
         return "{kind: kaiming, fan_in: %s}" % (sizes[0] if gates == 1 else "(%s) / %d" % (sizes[0], gates))
     if name.endswith("var"):

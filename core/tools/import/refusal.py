@@ -1,4 +1,4 @@
-"""The one error that a person sees: what is not covered, and where in their file."""
+"""The only error that a user sees: what is not covered, and the place in the file."""
 
 
 class Refused(Exception):

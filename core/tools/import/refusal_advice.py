@@ -1,4 +1,4 @@
-"""What a user may change about a model that PyTorch itself refuses, told from what PyTorch said."""
+"""Advice on a model that PyTorch itself refuses, found from PyTorch's message."""
 
 import re
 
@@ -25,7 +25,7 @@ MISFITS = [  # what PyTorch says of shapes that do not fit, and what a user read
 
 
 def in_our_words(text):
-    """What PyTorch said, in words of ours where it is of shapes that do not fit."""
+    """PyTorch's message; if it is about shapes that do not fit, in plainer words."""
     for pattern, words in MISFITS:
         match = re.search(pattern, text)
         if match:

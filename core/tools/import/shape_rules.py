@@ -1,5 +1,5 @@
-"""The shapes and types that each operation of the graph wants, for torch's own checks on the meta device let some mistakes through: a
-transposed convolution with the wrong channels, a bias or a statistic of the wrong length, a product of two types."""
+"""The shapes and types that each operation of the graph needs.  PyTorch's own checks on the meta device miss some mistakes: a transposed
+convolution with the wrong channels, a bias or a statistic of the wrong length, a product of two types."""
 
 import math
 
@@ -9,7 +9,7 @@ from refusal import Refused
 
 NORMS = {"batch_norm": 1, "instance_norm": 1, "group_norm": 1}
 FLOATS = ("float16", "bfloat16", "float32", "float64")
-OF_ONE_TYPE = frozenset("linear matmul bmm scaled_dot_product_attention lstm gru rnn_tanh".split())  # and all convolutions
+OF_ONE_TYPE = frozenset("linear matmul bmm scaled_dot_product_attention lstm gru rnn_tanh".split())  # and all convolutions (mixture)
 NORMS_WITH_WEIGHTS = ("layer_norm", "group_norm", "batch_norm", "instance_norm")
 
 
@@ -39,7 +39,7 @@ def check_shapes(path, lowering, tensor_names):
 
 
 def check_factors(name, operands):
-    """PyTorch multiplies no truth values, and whole numbers with one another alone.  operands: tensors; attention's mask may be one of them."""
+    """Refuses factors that are truth values or whole numbers.  operands: tensors; attention's mask may be one of them."""
     kinds = {value.dtype for value in operands if not value.is_floating_point()}
     if name == "scaled_dot_product_attention":
         kinds -= {torch.bool}
@@ -51,9 +51,9 @@ def check_factors(name, operands):
 
 
 def mixture(node, types):
-    """What is wrong with the types of a product or a norm: PyTorch wants one of all factors, and of the bias; of a norm it takes float32
-    weights for a narrower input too, layer_norm and group_norm from version 2 on.  types: of tensors.  Truth values and whole numbers are left
-    out, for many of their conversions are no nodes of the graph."""
+    """What is wrong with the types of a product or a norm; None: nothing.  PyTorch wants one type for all factors and the bias.  A norm of a narrower
+    input may have float32 weights (layer_norm and group_norm from version 2 on).  types: of tensors.  Truth values and whole numbers are left out,
+    because many of their conversions are no nodes of the graph."""
     op, found = node["op"], list(dict.fromkeys(types[name] for name in node["in"] if types[name] in FLOATS))
     if len(found) < 2:
         return None

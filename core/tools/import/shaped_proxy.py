@@ -21,7 +21,7 @@ def unwatched(function, *arguments):
 
 
 class Storage:
-    """What a tensor and its views share; version counts the changes in place."""
+    """The storage that a tensor and its views share.  version counts the changes in place."""
 
     def __init__(self):
         self.version = 0
@@ -38,7 +38,7 @@ class ShapedProxy(torch.fx.Proxy):
     A change in place makes the proxy stand for the new value, and what it is a view of too: parent is (proxy, index), the index
     None where the view holds all of the parent in another shape."""
 
-    known_by = None  # what call_cache.py compares of the value
+    known_by = None  # the key by which call_cache.py compares values
 
     def __init__(self, node, tracer):
         super().__init__(node, tracer)

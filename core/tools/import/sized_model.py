@@ -12,7 +12,7 @@ from shape_rules import check_shapes
 from tracing import trace
 from user_file import shaped_inputs
 
-MOST_REAL = 1 << 25  # elements of a model that is made for the numbers in its buffers
+MOST_REAL = 1 << 25  # most elements of a model that is made only for the numbers in its buffers
 OTHER_PARAMETERS = "%s: the model has other parameters"
 
 
@@ -42,8 +42,8 @@ class Subject:
         return (None, *self.file.run({}))
 
     def find_structures(self):
-        """Buffer -> what its numbers are, where they are a pattern that the graph can make itself."""
-        asked = [key for key, buffer in self.buffers.items() if buffer.dtype != torch.int8  # which only a node `to` makes
+        """Buffer -> the pattern of its numbers, if the graph can compute it."""
+        asked = [key for key, buffer in self.buffers.items() if buffer.dtype != torch.int8  # only a node `to` makes this type
                  and key.rpartition(".")[2] not in ("running_mean", "running_var", "num_batches_tracked")]  # fmt: skip
         plain = any(isinstance(value, torch.Tensor) for _, module in modules_of(self.model) for value in vars(module).values())
         model = self.model
@@ -71,7 +71,7 @@ class Subject:
         return self.file.run({}, "inputs on meta", shaped_inputs)[0]
 
     def choose_names(self):
-        """Argument, parameter or buffer -> a name that is an identifier and nobody else's."""
+        """Argument, parameter or buffer -> a unique name that is an identifier."""
         chosen, taken = {}, set(self.named) | set(self.literals)
         tensors = [name for name, value in self.inputs.items() if isinstance(value, torch.Tensor)]
         for key in tensors + list(self.parameters) + list(self.buffers):
@@ -120,7 +120,7 @@ class Subject:
         return self.file.run({name: assignment[name] for name in self.literals}, device)
 
     def traced(self, assignment):
-        """(model, inputs) to trace at one assignment: but for its own sizes, a model needs no numbers in its weights."""
+        """(model, inputs) to trace at one assignment.  Only at the file's own sizes does a model need numbers in its weights."""
         if assignment == self.base or self.device == "meta":
             return self.variant(assignment, self.device)
         return self.variant(assignment, "shapes")

@@ -1,4 +1,4 @@
-"""Finds the expression behind a number that several traces saw, each at other values of the dims."""
+"""Finds an expression for a number that has one value in each of several traces, at different values of the dims."""
 
 import math
 from itertools import combinations
@@ -6,11 +6,11 @@ from itertools import combinations
 import window_sizes
 from refusal import Refused
 
-MOST_STEP = 512  # of a strided window, or of several one after another
+MOST_STEP = 512  # most steps of a strided window, or of several one after another
 MOST_FACTORS = 4
-MOST_PLACES = 48  # that are looked at to tell expressions apart
-MOST_SHIFTS = 6  # of one step that are told apart in one go
-MOST_FITS = 512  # expressions that are told apart
+MOST_PLACES = 48  # most places that are examined to distinguish expressions
+MOST_SHIFTS = 6  # most shifts of one step that one round distinguishes
+MOST_FITS = 512  # most expressions that are distinguished
 
 
 class Unexplained(Exception):
@@ -186,7 +186,7 @@ class Sizes:
     def __init__(self, assignments, multiples=None):
         self.assignments = assignments
         self.multiples = multiples or {}
-        self.doubts = set()  # (dim name, value) where one more trace would tell more
+        self.doubts = set()  # (dim name, value) at which one more trace would exclude expressions
         self.names = list(assignments[0])
         base = assignments[0]
         self.alone = {
@@ -220,14 +220,14 @@ class Sizes:
         return told
 
     def not_a_window(self, vector):
-        """A size that looks like that of a window and comes from something else: other traces have to tell what it is."""
+        """Notes a size that looks like a window's and has another cause.  More traces must show which expression it is."""
         function = self.windows.get(vector)
         if function and function[1] > 1:
             name = function[0]
             self.curve(name, [(a[name], value) for a, value in zip(self.assignments, vector)])
 
     def moved_by(self, values):
-        """The dims that move a number, seen alone; all of them when it moves only where several do."""
+        """The dims that change a number when they change alone; all dims, if it changes only when several do."""
         moved = [name for name in self.names if any(values[i] != values[0] for i in self.alone[name])]
         return moved or list(self.names)
 
@@ -248,7 +248,7 @@ class Sizes:
         return text
 
     def is_odd(self, moved, values, context):
-        """Whether a number has no expression even in the traces that move no other dims than these."""
+        """Whether a number has no expression even in the traces in which only these dims change."""
         own = [i for i, a in enumerate(self.assignments) if all(a[name] == self.assignments[0][name] for name in self.names if name not in moved)]
         if any(len({self.assignments[i][name] for i in own}) < 3 for name in moved):
             return False
@@ -331,7 +331,7 @@ class Sizes:
         return " + ".join(name if slope == 1 else "%d * %s" % (slope, name) for name, slope in parts) + signed(offset)
 
     def combined(self, values, context):
-        """A product, a quotient or a sum of the numbers around it."""
+        """Expresses a number as a product, a quotient or a sum of numbers of its context."""
         around = []
         for vector in context:
             vector = tuple(vector)
@@ -399,5 +399,5 @@ class Sizes:
 
 
 def refused(problem):
-    """What a person who named the dims reads."""
+    """The message for a user who named the dims."""
     return Refused(problem.sentence + "; leave a dim out of --dim")

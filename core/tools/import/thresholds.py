@@ -1,7 +1,7 @@
 """Numbers of a graph that places are compared with: a window of attention, a diagonal, the width of a bucket.
 
-A place is an index that the graph makes itself (arange) and what is computed from it.  Of sizes too small to reach a threshold no check case
-shows whether a kernel heeds it."""
+A place is an index that the graph makes itself (arange), or a value that is computed from one.  If the sizes of a check case are too small to reach
+a threshold, the case does not show whether a kernel respects it."""
 
 COMPARED = {"gt": ("other",), "ge": ("other",), "lt": ("other",), "le": ("other",), "eq": ("other",), "clamp": ("min", "max")}
 DIAGONALS = ("tril", "triu", "causal_mask")
@@ -26,7 +26,7 @@ def of(lowering):
 
 
 def may_be(number, lowering):
-    """Whether a threshold is about that number: a window of 128 may be written as 127 or -128."""
+    """Whether a threshold may come from this number: a window of 128 may be written as 127 or -128."""
     return any(abs(abs(value) - number) <= 1 for value in of(lowering))
 
 
