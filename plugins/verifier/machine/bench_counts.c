@@ -2,7 +2,7 @@
  * executed.  The blocks run on the case's true inputs, which are made where they are read.  bench_values.c judges every counted block,
  * afterwards or in the same run, so that a block cannot look cheap by leaving its work undone.  One thread a case. */
 #include "bench_case.h"
-#include "held_elements.h"
+#include "compared_elements.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -151,8 +151,8 @@ static int count_alone(struct bench_case *bench, rkb_machine_options_t *options,
 
 int sample_execute_counting(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
    struct bench_case *bench = s->counts;
-   const bool held = !bench->steered && held_elements_apply(s),
-              values = bench->steered || (s->plan->launch_count == 1 && !held);
+   const bool compares = !bench->steered && compared_elements_apply(s),
+              values = bench->steered || (s->plan->launch_count == 1 && !compares);
    bool enough = false;
    uint32_t *blocks = calloc(s->blocks.launch_count + 1, sizeof *blocks);
    rkb_machine_options_t own = *options;
@@ -166,10 +166,10 @@ int sample_execute_counting(struct sample *s, rkb_machine_options_t *options, rk
    own.counted = blocks;
    own.counted_instructions = SAMPLE_INSTRUCTIONS;
    own.no_values = !values;
-   own.stored_runs = held;
+   own.stored_runs = compares;
    own.checks |= values && is_on_own_family(s) ? 0 : RKB_MACHINE_TAINT;
    int status = RKB_OK;
-   if (values || held || sample_outputs_depend(s)) {
+   if (values || compares || sample_outputs_depend(s)) {
       status = sample_run_once(s, &own, s->buffers, &s->machine, &report, err);
       if (status == RKB_OK && report.counted && !report.finding_count &&
           !(report.control_taint | report.address_taint))
@@ -182,12 +182,12 @@ int sample_execute_counting(struct sample *s, rkb_machine_options_t *options, rk
    } else if (status == RKB_OK && run_stands(bench, values)) {
       sample_spend(s, report.work);
    } else if (status == RKB_OK) {
-      if (held)
-         status = held_elements_run(s, options, &enough, err);
+      if (compares)
+         status = compared_elements_run(s, options, &enough, err);
       if (status == RKB_OK && !enough)
          status = execute_again(s, options, err);
    }
-   s->dear = !values && !held && is_dear(bench);
+   s->dear = !values && !compares && is_dear(bench);
    free(blocks);
    return status;
 }

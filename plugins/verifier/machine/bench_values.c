@@ -5,7 +5,7 @@
  * input or was written by an executed block.  This leaves out outputs that hold a value before it is final: those that several launches
  * take, if not all blocks of these launches were executed.  It leaves out whole plans if atomic operations of blocks that were not executed
  * are missing, or if several launches take a tensor that is changed in place.  The certificate says so. */
-#include "held_elements.h"
+#include "compared_elements.h"
 #include "noted_decisions.h"
 
 #include <stdlib.h>
@@ -176,7 +176,7 @@ static int execute_enough(struct sample *s, rkb_machine_options_t *options, rkb_
    options->sample_instructions = 0;
    options->thread_instructions =
       s->candidate->budget < 2 * WHOLE_INSTRUCTIONS ? s->candidate->budget : 2 * WHOLE_INSTRUCTIONS;
-   status = held_elements_drop(s, err);
+   status = compared_elements_drop(s, err);
    return status == RKB_OK ? sample_execute(s, options, err) : status;
 }
 
@@ -287,8 +287,8 @@ static int judge_run(struct sample *s, const rkb_machine_options_t *options, rkb
    if (!judged)
       return RKB_OK;
    int status = sample_judge_outputs(s, options, err);
-   held_elements_free(s->held); /* these hold only elements that were chosen up to here */
-   s->held = NULL;
+   compared_elements_free(s->compared); /* these hold only elements that were chosen up to here */
+   s->compared = NULL;
    rkb_machine_report(s->machine, &report);
    if (status == RKB_OK && s->judged)
       sample_describe(s, &report);
@@ -482,8 +482,8 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
    free(s->stores);
    free(s->followed);
    s->followed = NULL;
-   held_elements_free(s->held);
-   s->held = NULL;
+   compared_elements_free(s->compared);
+   s->compared = NULL;
    s->judged_buffers = NULL;
    s->stores = NULL;
    return status;

@@ -12,7 +12,7 @@
 
 #define MOST_JUDGED 65536u /* elements of an output at a bench shape */
 
-struct held_elements; /* held_elements.h */
+struct compared_elements; /* compared_elements.h */
 
 /* Drawn blocks of a launch of which the beginning was executed, and those of them that ended there and stored nothing. */
 struct followed {
@@ -68,7 +68,8 @@ struct sample {
    const json_t
       *deciding; /* names of inputs that steered the kernels in check cases; NULL: nothing is known of them */
    bool by_warpgroups;         /* in a check case wgmma multiplied, and tensor copies were made */
-   struct held_elements *held; /* chosen before values were made; NULL: all values are made */
+   struct compared_elements *
+      compared; /* the elements that are compared, chosen before values are computed; NULL: all values are computed */
    bool stale; /* the buffers hold old values where blocks that were not executed would change them */
 };
 

@@ -1,6 +1,6 @@
 /* Judges elements that executed blocks wrote, in outputs and in buffers that hold intermediates of the reference (launch_intermediates.h).  Only the expected
  * values of these elements are computed (points mode).  One worker thread a sample. */
-#include "held_elements.h"
+#include "compared_elements.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,14 +116,14 @@ static int compare(const struct sample *s, uint32_t buffer, const void *data, co
                                   judgement, err);
 }
 
-/* The same for elements that held_elements.h may have chosen before.  If it is choosing, it only keeps them. */
+/* The same for elements that compared_elements.h may have chosen before.  While it is choosing, it only keeps the results. */
 static int expect_held(const struct sample *s, uint32_t buffer, const uint64_t *elements, uint64_t count,
                        double *numbers, uint8_t *flags, rkb_error_t *err) {
-   if (s->held && !held_elements_asks(s->held))
-      return held_elements_find(s->held, buffer, elements, count, numbers, flags, err);
+   if (s->compared && !compared_elements_asks(s->compared))
+      return compared_elements_find(s->compared, buffer, elements, count, numbers, flags, err);
    const int status = expect(s, buffer, elements, count, numbers, flags, err);
-   return s->held && (status == RKB_OK || status == RKB_ERR_LIMIT)
-             ? held_elements_keep(s->held, buffer, elements, count, numbers, flags, status, err)
+   return s->compared && (status == RKB_OK || status == RKB_ERR_LIMIT)
+             ? compared_elements_keep(s->compared, buffer, elements, count, numbers, flags, status, err)
              : status;
 }
 
@@ -138,7 +138,7 @@ static int judge_points(struct sample *s, uint32_t buffer, uint64_t first, uint6
    int status = numbers && flags && data ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for points");
    if (status == RKB_OK)
       status = expect_held(s, buffer, elements, count, numbers, flags, err);
-   if (status == RKB_OK && !held_elements_asks(s->held)) {
+   if (status == RKB_OK && !compared_elements_asks(s->compared)) {
       const rkb_points_t points = {numbers, numbers + count, numbers + 2 * count, flags, count};
       for (uint64_t n = 0; n < count; n++)
          memcpy(data + n * s->width, (uint8_t *)s->buffers[buffer].data + elements[n] * s->width, s->width);
@@ -315,7 +315,7 @@ int sample_judge_elements(struct sample *s, rkb_error_t *err) {
       if (is_judged(s, n) && !is_written_again(s, &report, n))
          status = judge_output(s, n, err);
    if (status == RKB_ERR_LIMIT) {
-      if (!held_elements_asks(s->held))
+      if (!compared_elements_asks(s->compared))
          sample_leave_out(s, err->message);
       status = RKB_OK;
    }

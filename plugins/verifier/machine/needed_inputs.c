@@ -1,52 +1,54 @@
-/* Which elements of inputs the held elements depend on (held_elements.c): what the reference reads for them, and neighbours.  A block needs only
- * what its own held elements depend on.  If a row is made that only other blocks need, each of the block's tiles at that row computes a row of products for nothing.
- * So the sampled blocks are divided into groups, and the reference is asked for the elements of each group by itself, with inputs of its own.  Whatever
- * is left out here can make a held element undefined, never wrong.  One worker thread a sample. */
-#include "asked_elements.h"
+/* Finds the elements of inputs on which the compared elements depend (compared_elements.c): the elements that the reference reads for them, and their
+ * neighbours.  A block needs only the elements on which its own compared elements depend.  If it also made a row that only other blocks need, each of its
+ * tiles at that row would compute a row of products that nobody needs. So the sampled blocks are divided into groups, and the reference is evaluated for each
+ * group separately, with inputs of its own.  An element that is missing here can make a compared element undefined, but never wrong.  One worker thread a
+ * sample. */
+#include "needed_inputs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALL_INPUT 65536u /* elements of an input that is made whole: a bias, scales */
-#define MOST_GROUPS 24u    /* more would save less than asking the reference for them takes */
+#define SMALL_INPUT 65536u /* most elements of an input that is made whole, such as a bias or scales */
+#define MOST_GROUPS                                                                                          \
+   24u /* evaluating the reference for more groups would take more time than the groups save */
 
-struct asked_elements {
-   rkb_machine_asked_t *lists;       /* by group and buffer */
-   uint32_t groups, places, buffers; /* places: of executed blocks */
+struct needed_inputs {
+   rkb_machine_asked_t *lists;       /* for each group and buffer */
+   uint32_t groups, places, buffers; /* places: how many blocks were executed */
 };
 
-/* The words of a bitmap, of all held elements, that are not 0. */
+/* The bitmap of the input elements on which all compared elements depend, and the list of its words that are not 0. */
 struct words {
    uint64_t *bits, *list, count;
 };
 
-static void free_lists(struct asked_elements *asked) {
-   for (uint32_t n = 0; asked->lists && n < asked->groups * asked->buffers; n++)
-      free((void *)(uintptr_t)asked->lists[n].runs);
-   free(asked->lists);
-   asked->lists = NULL;
+static void free_lists(struct needed_inputs *needed) {
+   for (uint32_t n = 0; needed->lists && n < needed->groups * needed->buffers; n++)
+      free((void *)(uintptr_t)needed->lists[n].runs);
+   free(needed->lists);
+   needed->lists = NULL;
 }
 
-void asked_elements_free(struct asked_elements *asked) {
-   if (asked)
-      free_lists(asked);
-   free(asked);
+void needed_inputs_free(struct needed_inputs *needed) {
+   if (needed)
+      free_lists(needed);
+   free(needed);
 }
 
-void asked_elements_put(const struct asked_elements *asked, rkb_machine_options_t *options) {
-   options->asked = asked->lists;
-   options->asked_groups = asked->groups;
+void needed_inputs_put(const struct needed_inputs *needed, rkb_machine_options_t *options) {
+   options->asked = needed->lists;
+   options->asked_groups = needed->groups;
 }
 
 /* Neighbours ---------------------------------------------------------------------------------------------------------------- */
 
-/* The elements of a word and the others of their pairs. */
+/* Adds to the elements of a word the other element of each pair. */
 static uint64_t pairs_of(uint64_t bits) {
    const uint64_t even = UINT64_C(0x5555555555555555);
    return bits | (bits & even) << 1 | (bits >> 1 & even);
 }
 
-/* The same word of the other row of a pair of rows; each row has so many whole words. */
+/* Returns the number of the same word in the other row of a pair of rows.  width: words of a row. */
 static uint64_t word_beside(uint64_t word, uint64_t width) {
    return (word / width & 1) ? word - width : word + width;
 }
@@ -55,8 +57,8 @@ static void set_bit(uint64_t *bits, uint64_t at) {
    bits[at / 64] |= UINT64_C(1) << at % 64;
 }
 
-/* The elements with those beside them in the last two dims.  If results are rounded to a narrow type, a register holds two neighbours of a row, and has a value
- * only if both neighbours have one.  NULL: no memory. */
+/* Adds to the elements their neighbours in the last two dims.  If results are rounded to a narrow type, a register holds two neighbours of a row, and is
+ * defined only if both neighbours are.  NULL: no memory. */
 static uint64_t *with_neighbours(const uint64_t *noted, const rkb_tensor_t *tensor) {
    const uint64_t words = tensor->elements / 64 + 1, width = (uint64_t)tensor->shape[tensor->rank - 1];
    uint64_t *bits = calloc(words, sizeof *bits);
@@ -121,9 +123,9 @@ static bool add_bits(struct runs *runs, uint64_t word, uint64_t bits) {
    return added;
 }
 
-/* The runs of what was noted for some of the elements, and neighbours.  False: no memory. */
+/* Lists the runs of elements that were noted for a group, with their neighbours.  False: no memory. */
 static bool list_runs(const struct words *words, const uint64_t *noted, const rkb_tensor_t *tensor,
-                      rkb_machine_asked_t *asked) {
+                      rkb_machine_asked_t *needed) {
    const uint64_t width = (uint64_t)tensor->shape[tensor->rank - 1], all = tensor->elements / 64;
    uint64_t *own = width % 64 ? with_neighbours(noted, tensor) : NULL;
    struct runs runs = {.list = malloc(sizeof *runs.list), .room = 1};
@@ -133,13 +135,13 @@ static bool list_runs(const struct words *words, const uint64_t *noted, const rk
                      bits = own ? own[word] : pairs_of(noted[word] | (beside < all ? noted[beside] : 0));
       made = add_bits(&runs, word, bits);
    }
-   asked->runs = (const uint64_t(*)[2])runs.list; /* not NULL, which would mean all elements */
-   asked->count = runs.count;
+   needed->runs = (const uint64_t(*)[2])runs.list; /* not NULL, which would mean all elements */
+   needed->count = runs.count;
    free(own);
    return made;
 }
 
-/* The words that hold what was noted for all elements.  False: no memory. */
+/* Lists the words with elements that were noted for all compared elements, and neighbours.  False: no memory. */
 static bool list_words(const uint64_t *noted, const rkb_tensor_t *tensor, struct words *words) {
    const uint64_t all = tensor->elements / 64 + 1;
    uint64_t count = 0;
@@ -161,7 +163,7 @@ static const uint64_t *noted_of(const struct sample *s, rkb_inputs_t *inputs, ui
                                                          : NULL;
 }
 
-/* The lists of a group, from what its inputs noted. */
+/* Makes the lists of a group from the elements that its inputs noted. */
 static bool take_noted(const struct sample *s, rkb_inputs_t *inputs, const struct words *words,
                        rkb_machine_asked_t *lists) {
    bool made = true;
@@ -175,25 +177,25 @@ static bool take_noted(const struct sample *s, rkb_inputs_t *inputs, const struc
 
 /* Whether a block of the group may have written the element. */
 static bool is_of_group(const struct sample *s, uint32_t buffer, uint64_t byte, uint32_t group,
-                        const struct asked_elements *asked) {
+                        const struct needed_inputs *needed) {
    bool wrote = false;
-   for (uint32_t place = group; !wrote && place < asked->places; place += asked->groups)
+   for (uint32_t place = group; !wrote && place < needed->places; place += needed->groups)
       wrote = rkb_machine_may_have_stored(s->machine, 0, place, buffer, byte);
    return wrote;
 }
 
-/* The elements of a call that blocks of the group wrote. */
-static uint64_t elements_of(const struct sample *s, const struct held_call *call, uint32_t group,
-                            const struct asked_elements *asked, uint64_t *elements) {
+/* Finds the elements of a call that blocks of the group may have written; returns how many. */
+static uint64_t elements_of(const struct sample *s, const struct compared_call *call, uint32_t group,
+                            const struct needed_inputs *needed, uint64_t *elements) {
    const uint64_t width = s->plan->buffers[call->buffer].bytes / s->plan->buffers[call->buffer].elements;
    uint64_t count = 0;
    for (uint64_t n = 0; n < call->count; n++)
-      if (is_of_group(s, call->buffer, call->elements[n] * width, group, asked))
+      if (is_of_group(s, call->buffer, call->elements[n] * width, group, needed))
          elements[count++] = call->elements[n];
    return count;
 }
 
-/* Has the reference read what these elements depend on. */
+/* Evaluates the reference for these elements, so that the inputs note what it reads. */
 static int read_elements(const struct sample *s, rkb_inputs_t *inputs, uint32_t buffer,
                          const uint64_t *elements, uint64_t count, rkb_error_t *err) {
    const struct verifier *me = s->verifier;
@@ -209,8 +211,9 @@ static int read_elements(const struct sample *s, rkb_inputs_t *inputs, uint32_t 
    return status;
 }
 
-static int read_group(const struct sample *s, const struct held_call *calls, uint32_t count, uint32_t group,
-                      const struct asked_elements *asked, rkb_inputs_t *inputs, rkb_error_t *err) {
+static int read_group(const struct sample *s, const struct compared_call *calls, uint32_t count,
+                      uint32_t group, const struct needed_inputs *needed, rkb_inputs_t *inputs,
+                      rkb_error_t *err) {
    int status = RKB_OK;
    s->verifier->task->inputs_note(inputs);
    for (uint32_t n = 0; status == RKB_OK && n < count; n++) {
@@ -218,26 +221,27 @@ static int read_group(const struct sample *s, const struct held_call *calls, uin
       if (calls[n].status != RKB_OK)
          continue;
       status = elements ? read_elements(s, inputs, calls[n].buffer, elements,
-                                        elements_of(s, &calls[n], group, asked, elements), err)
+                                        elements_of(s, &calls[n], group, needed, elements), err)
                         : rkb_fail(err, RKB_ERR_NOMEM, "no memory for points");
       free(elements);
    }
    return status;
 }
 
-static int make_group(const struct sample *s, const struct held_call *calls, uint32_t count, uint32_t group,
-                      const struct words *words, struct asked_elements *asked, rkb_error_t *err) {
+static int make_group(const struct sample *s, const struct compared_call *calls, uint32_t count,
+                      uint32_t group, const struct words *words, struct needed_inputs *needed,
+                      rkb_error_t *err) {
    const struct verifier *me = s->verifier;
-   rkb_machine_asked_t *lists = &asked->lists[(size_t)group * asked->buffers];
+   rkb_machine_asked_t *lists = &needed->lists[(size_t)group * needed->buffers];
    rkb_inputs_t *inputs = NULL;
    int status = RKB_OK;
-   if (asked->groups == 1)
+   if (needed->groups == 1)
       return take_noted(s, s->inputs, words, lists)
                 ? RKB_OK
                 : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the elements that are asked for");
    status = me->task->inputs_open(me->host, s->the_case, s->family, s->seed, &inputs, err);
    if (status == RKB_OK)
-      status = read_group(s, calls, count, group, asked, inputs, err);
+      status = read_group(s, calls, count, group, needed, inputs, err);
    if (status == RKB_OK && !take_noted(s, inputs, words, lists))
       status = rkb_fail(err, RKB_ERR_NOMEM, "no memory for the elements that are asked for");
    if (inputs)
@@ -251,42 +255,43 @@ static uint32_t count_places(const struct sample *s) {
    return report.launch_count == 1 ? sample_executed_places(s->plan, &report.launches[0]) : 0;
 }
 
-/* Whether the first group depends on less than half of what all held elements depend on.  Where all rows of a factor are needed for each element, groups save
- * nothing, and the reference would read them for each group. */
-static bool saves(const struct words *words, const struct asked_elements *asked) {
+/* Whether the first group depends on less than half of the elements on which all compared elements depend.  If each element needs all rows of a factor,
+ * groups save nothing, and the reference would read these rows again for each group. */
+static bool saves(const struct words *words, const struct needed_inputs *needed) {
    uint64_t own = 0, all = 0;
-   for (uint32_t n = 0; n < asked->buffers; n++) {
+   for (uint32_t n = 0; n < needed->buffers; n++) {
       for (uint64_t w = 0; w < words[n].count; w++)
          all += (uint64_t)__builtin_popcountll(words[n].bits[words[n].list[w]]);
-      for (uint64_t r = 0; r < asked->lists[n].count; r++)
-         own += asked->lists[n].runs[r][1] - asked->lists[n].runs[r][0];
+      for (uint64_t r = 0; r < needed->lists[n].count; r++)
+         own += needed->lists[n].runs[r][1] - needed->lists[n].runs[r][0];
    }
    return 2 * own < all;
 }
 
-static int make_groups(const struct sample *s, const struct held_call *calls, uint32_t count, uint32_t groups,
-                       const struct words *words, struct asked_elements *asked, rkb_error_t *err) {
+static int make_groups(const struct sample *s, const struct compared_call *calls, uint32_t count,
+                       uint32_t groups, const struct words *words, struct needed_inputs *needed,
+                       rkb_error_t *err) {
    int status = RKB_OK;
-   asked->groups = groups;
-   asked->lists = calloc((size_t)groups * asked->buffers + 1, sizeof *asked->lists);
-   if (!asked->lists)
+   needed->groups = groups;
+   needed->lists = calloc((size_t)groups * needed->buffers + 1, sizeof *needed->lists);
+   if (!needed->lists)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the elements that are asked for");
    for (uint32_t group = 0; status == RKB_OK && group < groups; group++) {
-      status = make_group(s, calls, count, group, words, asked, err);
-      if (status == RKB_OK && group == 0 && groups > 1 && !saves(words, asked))
+      status = make_group(s, calls, count, group, words, needed, err);
+      if (status == RKB_OK && group == 0 && groups > 1 && !saves(words, needed))
          return RKB_ERR_LIMIT;
    }
    return status;
 }
 
-int asked_elements_make(const struct sample *s, const struct held_call *calls, uint32_t count,
-                        struct asked_elements **asked, rkb_error_t *err) {
+int needed_inputs_make(const struct sample *s, const struct compared_call *calls, uint32_t count,
+                       struct needed_inputs **needed, rkb_error_t *err) {
    const uint32_t buffers = s->plan->buffer_count, places = count_places(s);
    struct words *words = calloc(buffers + 1, sizeof *words);
-   struct asked_elements *made = *asked = calloc(1, sizeof *made);
+   struct needed_inputs *made = *needed = calloc(1, sizeof *made);
    bool listed = words && made;
    if (made)
-      *made = (struct asked_elements){.places = places, .buffers = buffers};
+      *made = (struct needed_inputs){.places = places, .buffers = buffers};
    for (uint32_t n = 0; listed && n < buffers; n++) {
       const uint64_t *noted = noted_of(s, s->inputs, n);
       if (noted)

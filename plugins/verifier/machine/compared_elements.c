@@ -1,22 +1,23 @@
-/* Three things decide which elements of an output will be held against the reference: the blocks that wrote it, the run's secret, and what expected values
- * cost.  None of them needs a value of the output.  So where matrices are multiplied, the sampled blocks run without values first, and these elements are
- * chosen and their expected values computed.  What the reference read for them is all that they depend on.  A second run of the same blocks makes these
- * elements of inputs alone.  All other elements of inputs are undefined in it, and so are results computed from them.  If an undefined value decides something,
- * or a held element is undefined in the end, the blocks are executed with all values.  docs/decisions/held-elements.md.  One worker thread a sample. */
-#include "held_elements.h"
+/* Three things decide which elements of an output are compared with the reference: the blocks that wrote the output, the run's secret, and the cost of
+ * expected values.  None of them depends on a value of the output.  So for products of matrices, the sampled blocks run without values first.  Then the
+ * elements are chosen, and their expected values computed.  The elements depend only on the inputs' elements that the reference read for this.  A second run
+ * of the same blocks makes only these elements of inputs.  All other elements of inputs are undefined in it, and so are results computed from them.  If an
+ * undefined value decides something, or a compared element is undefined in the end, the blocks are executed with all values.
+ * docs/decisions/held-elements.md.  One worker thread a sample. */
+#include "compared_elements.h"
 
-#include "asked_elements.h"
+#include "needed_inputs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct held_elements {
-   struct held_call *calls;
+struct compared_elements {
+   struct compared_call *calls;
    uint32_t count, room;
    bool asks;
 };
 
-bool held_elements_apply(const struct sample *s) {
+bool compared_elements_apply(const struct sample *s) {
    const rkb_plan_t *plan = s->plan;
    bool made = true;
    for (uint32_t n = 0; n < plan->buffer_count; n++)
@@ -27,38 +28,39 @@ bool held_elements_apply(const struct sample *s) {
 
 /* Calls ------------------------------------------------------------------------------------------------------------------- */
 
-bool held_elements_asks(const struct held_elements *held) {
-   return held && held->asks;
+bool compared_elements_asks(const struct compared_elements *compared) {
+   return compared && compared->asks;
 }
 
-void held_elements_free(struct held_elements *held) {
-   for (uint32_t n = 0; held && n < held->count; n++) {
-      free(held->calls[n].elements);
-      free(held->calls[n].numbers);
-      free(held->calls[n].flags);
+void compared_elements_free(struct compared_elements *compared) {
+   for (uint32_t n = 0; compared && n < compared->count; n++) {
+      free(compared->calls[n].elements);
+      free(compared->calls[n].numbers);
+      free(compared->calls[n].flags);
    }
-   if (held)
-      free(held->calls);
-   free(held);
+   if (compared)
+      free(compared->calls);
+   free(compared);
 }
 
-int held_elements_keep(struct held_elements *held, uint32_t buffer, const uint64_t *elements, uint64_t count,
-                       const double *numbers, const uint8_t *flags, int status, rkb_error_t *err) {
-   if (held->count == held->room) {
-      const uint32_t room = held->room ? 2 * held->room : 16;
-      struct held_call *larger = realloc(held->calls, room * sizeof *larger);
+int compared_elements_keep(struct compared_elements *compared, uint32_t buffer, const uint64_t *elements,
+                           uint64_t count, const double *numbers, const uint8_t *flags, int status,
+                           rkb_error_t *err) {
+   if (compared->count == compared->room) {
+      const uint32_t room = compared->room ? 2 * compared->room : 16;
+      struct compared_call *larger = realloc(compared->calls, room * sizeof *larger);
       if (!larger)
          return rkb_fail(err, RKB_ERR_NOMEM, "no memory for expected values");
-      held->calls = larger;
-      held->room = room;
+      compared->calls = larger;
+      compared->room = room;
    }
-   struct held_call call = {.buffer = buffer,
-                            .count = count,
-                            .elements = malloc(count * sizeof *call.elements + 1),
-                            .numbers = malloc(3 * count * sizeof *call.numbers + 1),
-                            .flags = malloc(count + 1),
-                            .status = status};
-   held->calls[held->count++] = call;
+   struct compared_call call = {.buffer = buffer,
+                                .count = count,
+                                .elements = malloc(count * sizeof *call.elements + 1),
+                                .numbers = malloc(3 * count * sizeof *call.numbers + 1),
+                                .flags = malloc(count + 1),
+                                .status = status};
+   compared->calls[compared->count++] = call;
    if (!call.elements || !call.numbers || !call.flags)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for expected values");
    memcpy(call.elements, elements, count * sizeof *elements);
@@ -67,10 +69,11 @@ int held_elements_keep(struct held_elements *held, uint32_t buffer, const uint64
    return status;
 }
 
-int held_elements_find(const struct held_elements *held, uint32_t buffer, const uint64_t *elements,
-                       uint64_t count, double *numbers, uint8_t *flags, rkb_error_t *err) {
-   for (uint32_t n = 0; n < held->count; n++) {
-      const struct held_call *call = &held->calls[n];
+int compared_elements_find(const struct compared_elements *compared, uint32_t buffer,
+                           const uint64_t *elements, uint64_t count, double *numbers, uint8_t *flags,
+                           rkb_error_t *err) {
+   for (uint32_t n = 0; n < compared->count; n++) {
+      const struct compared_call *call = &compared->calls[n];
       if (call->buffer != buffer || call->count != count ||
           memcmp(call->elements, elements, count * sizeof *elements) != 0)
          continue;
@@ -83,24 +86,24 @@ int held_elements_find(const struct held_elements *held, uint32_t buffer, const 
 
 /* Runs -------------------------------------------------------------------------------------------------------------------- */
 
-/* The elements, as sample_judge_elements will choose them again. */
+/* Chooses the elements by the code that will judge them, which will choose the same elements again. */
 static int choose(struct sample *s, rkb_error_t *err) {
    const rkb_random_t points = s->points;
-   s->held = calloc(1, sizeof *s->held);
-   if (!s->held)
+   s->compared = calloc(1, sizeof *s->compared);
+   if (!s->compared)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the elements that are held");
    s->verifier->task->inputs_note(s->inputs);
-   s->held->asks = true;
+   s->compared->asks = true;
    const int status = sample_judge_elements(s, err);
-   s->held->asks = false;
+   s->compared->asks = false;
    s->points = points;
    return status;
 }
 
-static bool are_held(const struct sample *s, const rkb_machine_t *machine) {
+static bool are_defined(const struct sample *s, const rkb_machine_t *machine) {
    bool all = true;
-   for (uint32_t n = 0; n < s->held->count; n++) {
-      const struct held_call *call = &s->held->calls[n];
+   for (uint32_t n = 0; n < s->compared->count; n++) {
+      const struct compared_call *call = &s->compared->calls[n];
       const rkb_plan_buffer_t *b = &s->plan->buffers[call->buffer];
       const uint64_t width = b->bytes / b->elements;
       for (uint64_t k = 0; all && k < call->count && call->status == RKB_OK; k++)
@@ -109,28 +112,28 @@ static bool are_held(const struct sample *s, const rkb_machine_t *machine) {
    return all;
 }
 
-/* Whether the run executed what s->machine's run did and made all that is held. */
+/* Whether the run executed as many blocks as s->machine's run, and all compared elements are defined. */
 static bool is_enough(const struct sample *s, const rkb_machine_t *machine,
                       const rkb_machine_report_t *report) {
    rkb_machine_report_t before;
    rkb_machine_report(s->machine, &before);
    return !report->finding_count && report->launch_count == 1 && before.launch_count == 1 &&
-          report->launches[0].executed == before.launches[0].executed && are_held(s, machine);
+          report->launches[0].executed == before.launches[0].executed && are_defined(s, machine);
 }
 
-int held_elements_drop(struct sample *s, rkb_error_t *err) {
+int compared_elements_drop(struct sample *s, rkb_error_t *err) {
    const struct verifier *me = s->verifier;
-   if (!s->held)
+   if (!s->compared)
       return RKB_OK;
-   held_elements_free(s->held);
-   s->held = NULL;
+   compared_elements_free(s->compared);
+   s->compared = NULL;
    me->task->inputs_free(s->inputs);
    s->inputs = NULL;
    return me->task->inputs_open(me->host, s->the_case, s->family, s->seed, &s->inputs, err);
 }
 
-int held_elements_run(struct sample *s, const rkb_machine_options_t *options, bool *enough,
-                      rkb_error_t *err) {
+int compared_elements_run(struct sample *s, const rkb_machine_options_t *options, bool *enough,
+                          rkb_error_t *err) {
    rkb_machine_options_t own = *options;
    rkb_machine_t *machine = NULL;
    rkb_machine_buffer_t *buffers = NULL;
@@ -140,11 +143,11 @@ int held_elements_run(struct sample *s, const rkb_machine_options_t *options, bo
    if (report.atomics_unfinished || report.variables_unfinished) /* all blocks may have to be executed */
       return RKB_OK;
    int status = choose(s, err);
-   struct asked_elements *asked = NULL;
+   struct needed_inputs *needed = NULL;
    if (status == RKB_OK)
-      status = asked_elements_make(s, s->held->calls, s->held->count, &asked, err);
+      status = needed_inputs_make(s, s->compared->calls, s->compared->count, &needed, err);
    if (status == RKB_OK)
-      asked_elements_put(asked, &own);
+      needed_inputs_put(needed, &own);
    own.thread_instructions = s->candidate->budget ? s->candidate->budget : 1; /* 0 would be no limit */
    if (status == RKB_OK)
       status = sample_make_buffers(s, false, &buffers, err);
@@ -159,10 +162,10 @@ int held_elements_run(struct sample *s, const rkb_machine_options_t *options, bo
       s->buffers = buffers;
       buffers = without;
    } else if (status == RKB_OK) {
-      status = held_elements_drop(s, err);
+      status = compared_elements_drop(s, err);
    }
    rkb_machine_close(machine);
    sample_free_buffers(s, buffers);
-   asked_elements_free(asked);
+   needed_inputs_free(needed);
    return status;
 }
