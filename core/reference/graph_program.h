@@ -72,6 +72,9 @@ uint32_t rkb_program_fail(rkb_program_t *program, const char *fmt, ...) RKB_PRIN
 /* The shape of a value.  For RKB_NO_VALUE it is a scalar's, so builders need not test for failure. */
 const rkb_shape_t *rkb_program_shape(const rkb_program_t *program, uint32_t value);
 uint32_t rkb_program_dtype(const rkb_program_t *program, uint32_t value);
+static inline bool rkb_program_is_input(const rkb_program_t *program, uint32_t value) {
+   return program->values[value].node < 0;
+}
 
 /* Whether the node is a conversion that changes no element: every number of the operand's type is one of the result's. */
 bool rkb_program_widens(const rkb_program_t *program, const rkb_program_node_t *node);

@@ -215,6 +215,14 @@ int rkb_prefetch(rkb_reader_t *reader, uint32_t value, uint64_t count, const int
 /* Only for points: remembers elements of a node's output that were computed in addition to the requested ones. */
 int rkb_keep_points(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count, const int64_t *index, const rkb_block_t *block);
 
+/* Only for points: what a node's operation found out about one of its rows, at most RKB_ROW_BYTES (row_memory.h).  False where that is not known.
+ * What is kept is only a saving: a row may be forgotten at any time. */
+#define RKB_ROW_BYTES 128u
+bool rkb_row_recall(const rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t row, void *finding,
+                    size_t bytes);
+void rkb_row_keep(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t row, const void *finding,
+                  size_t bytes);
+
 /* The least number of elements, or of products of pairs, for which several threads pay.  For the small tensors of check cases,
  * which many jobs evaluate side by side, waiting for each other costs more processor time than the work. */
 #define RKB_SHARED_ELEMENTS (UINT64_C(1) << 18)

@@ -62,6 +62,7 @@ void rkb_memory_free(rkb_memory_t *memory) {
    if (!memory)
       return;
    rkb_memory_free_spare(memory);
+   rkb_row_memory_free(memory->rows);
    for (uint32_t i = 0; i < memory->value_count; i++) {
       if (memory->stored)
          free(memory->stored[i].value);

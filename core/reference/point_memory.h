@@ -3,6 +3,7 @@
 #define RKB_REFERENCE_POINT_MEMORY_H
 
 #include "reference/evaluate.h"
+#include "reference/row_memory.h"
 
 #define RKB_PAGE_POINTS 64u
 #define RKB_LEAF_PAGES 4096u
@@ -34,6 +35,7 @@ struct rkb_memory {
    uint64_t held, most_held;            /* bytes of whole inputs */
    rkb_block_t spare[RKB_SPARE_BLOCKS]; /* blocks of one evaluation, for reuse */
    uint32_t spare_count;
+   rkb_row_memory_t *rows; /* NULL until a row is kept */
 };
 
 /* The page that holds an element, if the element is known; otherwise NULL. */

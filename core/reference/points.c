@@ -2,6 +2,7 @@
  * remembered (reader.c).  One thread at a time. */
 #include "reference/point_memory.h"
 
+#include <string.h>
 #include "base/memory.h"
 
 bool rkb_reader_in_points(const rkb_reader_t *reader) {
@@ -24,6 +25,21 @@ int rkb_keep_points(rkb_reader_t *reader, const rkb_program_node_t *node, uint64
    const int status = rkb_memory_place(reader->memory, node->output, elements, count, index, block);
    return status == RKB_ERR_LIMIT ? RKB_OK
                                   : status; /* without these points there is only more to compute later */
+}
+
+bool rkb_row_recall(const rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t row, void *finding,
+                    size_t bytes) {
+   const void *kept = reader->memory ? rkb_row_memory_find(reader->memory->rows, node->output, row) : NULL;
+   if (kept)
+      memcpy(finding, kept, bytes);
+   return kept != NULL;
+}
+
+void rkb_row_keep(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t row, const void *finding,
+                  size_t bytes) {
+   void *kept = reader->memory ? rkb_row_memory_make(&reader->memory->rows, node->output, row) : NULL;
+   if (kept)
+      memcpy(kept, finding, bytes);
 }
 
 int rkb_evaluate_points(const rkb_program_t *program, const rkb_precision_t *precision,

@@ -37,6 +37,11 @@ static double argument(double x, double largest) {
    return plain < SAFE_EXPONENT && plain > shifted ? plain : shifted;
 }
 
+/* How often read_row reads each element: a short row is still in the block when it is read for its sum. */
+static double reads_of_row(const rkb_rows_t *rows) {
+   return rows->length > RKB_CHUNK ? 2 : 1;
+}
+
 static int find_largest(rkb_reader_t *reader, uint32_t x, const rkb_rows_t *rows, row_t *row,
                         rkb_block_t *block, int64_t *index) {
    row->largest = row->surely = -INFINITY;
@@ -66,7 +71,7 @@ static int read_row(rkb_reader_t *reader, uint32_t x, const rkb_rows_t *rows, ro
    double squares = 0, terms = 0;
    for (uint64_t first = 0; status == RKB_OK && first < rows->length; first += RKB_CHUNK) {
       uint64_t count = rows->length - first < RKB_CHUNK ? rows->length - first : RKB_CHUNK;
-      if (rows->length > RKB_CHUNK) { /* a short row is still in the block */
+      if (reads_of_row(rows) > 1) {
          rkb_rows_index(rows, number, first, count, index);
          status = rkb_read(reader, x, count, index, block);
       }
@@ -272,6 +277,19 @@ static int compute_log2_sum(rkb_reader_t *reader, const rkb_program_node_t *node
    return status;
 }
 
+_Static_assert(sizeof(row_t) <= RKB_ROW_BYTES, "a row's sums fit into the memory of rows");
+
+/* Takes a row of an input from memory, if it was read before.  It counts as work as if it were read again: the work that a call may do decides how many
+ * elements are judged. */
+static bool recall_row(rkb_reader_t *reader, const rkb_program_node_t *node, const rkb_rows_t *rows,
+                       uint64_t number, row_t *row, int *status) {
+   if (!rkb_program_is_input(rkb_reader_program(reader), node->inputs[0]) ||
+       !rkb_row_recall(reader, node, number, row, sizeof *row))
+      return false;
+   *status = rkb_reader_work(reader, reads_of_row(rows) * (double)rows->length);
+   return true;
+}
+
 static int compute(rkb_reader_t *reader, const rkb_program_node_t *node, bool logarithm, uint64_t count,
                    const int64_t *index, rkb_block_t *out) {
    const rkb_precision_t *precision = rkb_reader_precision(reader);
@@ -290,16 +308,20 @@ static int compute(rkb_reader_t *reader, const rkb_program_node_t *node, bool lo
    prefetched = rkb_reader_in_points(reader) ? 0 : count;
    for (uint64_t i = 0; status == RKB_OK && i < count; i++) {
       number = numbers[i];
-      if (number != row.number) {
-         if (i >= prefetched)
+      if (number != row.number && !recall_row(reader, node, &rows, number, &row, &status)) {
+         if (i >= prefetched) {
+            prefetched = i;
             status = rkb_rows_prefetch(reader, node->inputs[0], &rows, count, numbers, &prefetched);
+         }
          if (status != RKB_OK)
             break;
          row.number = number;
          status = read_row(reader, node->inputs[0], &rows, &row, &block, places);
-         if (status != RKB_OK)
-            break;
+         if (status == RKB_OK)
+            rkb_row_keep(reader, node, number, &row, sizeof row);
       }
+      if (status != RKB_OK)
+         break;
       rkb_point_t x = rkb_block_get(out, i);
       rkb_block_put(out, i, logarithm ? log_share_of(precision, &row, x) : share_of(precision, &row, x));
    }

@@ -80,7 +80,8 @@ void rkb_rows_split(const rkb_shape_t *shape, uint64_t mask, uint64_t element, u
 int rkb_rows_prefetch(rkb_reader_t *reader, uint32_t value, const rkb_rows_t *rows, uint64_t count,
                       const uint64_t *list, uint64_t *next) {
    uint64_t most = PREFETCHED / rows->length, found = 0;
-   if (most < 2) { /* rows this long gain nothing from batches */
+   /* Rows this long gain nothing from batches, and inputs are not computed. */
+   if (most < 2 || rkb_program_is_input(rkb_reader_program(reader), value)) {
       *next = count;
       return RKB_OK;
    }
