@@ -76,10 +76,11 @@ void machine_counters_free(machine_run_t *run) {
    run->counts.sectors = NULL;
 }
 
-/* Returns the slot of a sector, or the free slot where it belongs. */
+/* Returns the slot of a sector, or the free slot where it belongs.  The four sectors of 128 bytes belong into neighbouring slots, which are on
+ * one cache line: most rows ask for all four, and a table of many sectors is larger than the nearest caches. */
 static struct slot *slot_of(struct machine_sectors *sectors, bool store, uint64_t sector) {
    const uint64_t mask = sectors->room[store] - 1;
-   uint64_t at = (sector * 0x9e3779b97f4a7c15ull) >> 46 & mask;
+   uint64_t at = ((sector >> 2) * 0x9e3779b97f4a7c15ull >> 48 << 2 | (sector & 3)) & mask;
    while (sectors->slots[store][at].sector && sectors->slots[store][at].sector != sector + 1)
       at = (at + 1) & mask;
    return &sectors->slots[store][at];
@@ -127,12 +128,10 @@ static void count_reuse(rkb_launch_counters_t *c, uint32_t distance, uint32_t al
 /* Counts each sector once, and the same block's later loads of it.  When the table is full, it keeps half of the sectors, and each of them counts
  * twice; when it is full again, a quarter, and so on.  This happens: 66 blocks that read rows of 537 MB have 254,000 sectors each.  Where memory
  * for the table ran out, the counts are too small. */
-static void touch(struct machine_sectors *sectors, uint64_t sector, bool store, uint32_t block,
-                  rkb_launch_counters_t *c) {
-   if (sectors->used[store] == SECTOR_SLOTS || !stands_for_all(sectors, store, sector))
-      return;
+static inline __attribute__((always_inline)) void touch_slot(struct machine_sectors *sectors,
+                                                             struct slot *slot, uint64_t sector, bool store,
+                                                             uint32_t block, rkb_launch_counters_t *c) {
    const uint32_t all = 1u << sectors->thinned[store];
-   struct slot *slot = slot_of(sectors, store, sector);
    const bool known = slot->sector != 0, own = known && slot->block == block;
    if (own && !store)
       count_reuse(c, sectors->asked - slot->at, all);
@@ -146,6 +145,27 @@ static void touch(struct machine_sectors *sectors, uint64_t sector, bool store, 
       c->distinct_load_sectors += all;
    if (++sectors->used[store] > sectors->room[store] / 4 * 3)
       make_room(sectors, store);
+}
+
+static void touch(struct machine_sectors *sectors, uint64_t sector, bool store, uint32_t block,
+                  rkb_launch_counters_t *c) {
+   if (sectors->used[store] < SECTOR_SLOTS && stands_for_all(sectors, store, sector))
+      touch_slot(sectors, slot_of(sectors, store, sector), sector, store, block, c);
+}
+
+/* The same for sectors that follow each other.  If a sector has a slot, it is mostly the one behind the slot of the sector before. */
+static void touch_row(struct machine_sectors *sectors, uint64_t first, uint32_t count, bool store,
+                      uint32_t block, rkb_launch_counters_t *c) {
+   uint32_t next = UINT32_MAX;
+   for (uint64_t sector = first; sector < first + count; sector++) {
+      if (sectors->used[store] == SECTOR_SLOTS || !stands_for_all(sectors, store, sector))
+         continue;
+      struct slot *slot = next < sectors->room[store] && sectors->slots[store][next].sector == sector + 1
+                             ? &sectors->slots[store][next]
+                             : slot_of(sectors, store, sector);
+      next = (uint32_t)(slot - sectors->slots[store]) + 1;
+      touch_slot(sectors, slot, sector, store, block, c); /* may move all slots */
+   }
 }
 
 /* Returns the counters of the source line that the warp executes; NULL when there are too many lines. */
@@ -348,9 +368,8 @@ void machine_count_whole_sectors(machine_warp_t *warp, uint64_t address, uint32_
    struct machine_sectors *all = warp->run->counts.sectors;
    if (!all)
       return;
-   for (uint32_t n = 0; n < count; n++)
-      touch(all, (address >> 5) + n, store, (uint32_t)warp->run->counts.measured_blocks,
-            &warp->run->counts.measured);
+   touch_row(all, address >> 5, count, store, (uint32_t)warp->run->counts.measured_blocks,
+             &warp->run->counts.measured);
    add_request(warp, find_line(warp, store), count, count, store);
 }
 

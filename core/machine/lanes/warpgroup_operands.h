@@ -89,20 +89,30 @@ static inline uint32_t defined_across(const machine_block_t *block, const uint32
    return bits;
 }
 
+/* The same for eight lines that have a piece each in two places; not across. */
+static inline uint32_t defined_eight(const uint8_t *defined, const uint32_t address[8],
+                                     const uint32_t further[8]) {
+   typedef uint64_t two_t __attribute__((vector_size(WARPGROUP_PIECE), aligned(1), may_alias));
+   const two_t values = {UINT64_C(0x0101010101010101), UINT64_C(0x0101010101010101)};
+   uint32_t bits = 0;
+   for (uint32_t l = 0; l < 8; l++) {
+      const two_t other = (*(const two_t *)(const void *)(defined + address[l]) ^ values) |
+                          (*(const two_t *)(const void *)(defined + further[l]) ^ values);
+      bits |= (uint32_t)((other[0] | other[1]) == 0) << l;
+   }
+   return bits;
+}
+
 /* Returns which lines hold values throughout: a bit for each. */
 static inline void defined_lines(const machine_block_t *block, const operand_pieces_t *pieces,
                                  uint32_t *bits) {
    memset(bits, 0, (pieces->lines + 31) / 32 * sizeof *bits);
    for (uint32_t l = 0; pieces->across && l < pieces->lines; l += 8)
       bits[l / 32] |= defined_across(block, pieces->address + 2 * l) << l % 32;
-   for (uint32_t l = 0; !pieces->across && l < pieces->lines; l++) {
-      uint64_t words[4], other = 0;
-      memcpy(words, block->shared_defined + pieces->address[l], 16);
-      memcpy(words + 2, block->shared_defined + pieces->address[pieces->lines + l], 16);
-      for (uint32_t n = 0; n < 4; n++)
-         other |= words[n] ^ UINT64_C(0x0101010101010101);
-      bits[l / 32] |= (uint32_t)(other == 0) << l % 32;
-   }
+   for (uint32_t l = 0; !pieces->across && l < pieces->lines; l += 8)
+      bits[l / 32] |=
+         defined_eight(block->shared_defined, pieces->address + l, pieces->address + pieces->lines + l)
+         << l % 32;
 }
 
 /* The same for all lines of a matrix.  The result is kept: in a run of which only some elements are asked for, most products have lines without
