@@ -81,6 +81,8 @@ bool machine_mbarrier_awaited(machine_warp_t *warp, const machine_instruction_t 
 /* Whether the lanes' test must fail once more, because they do not know that their phase is complete. */
 static bool fails_once(const machine_warp_t *warp, const group_t *group) {
    bool fails = false;
+   if (group->complete && !warp->block->operations) /* nobody follows what lanes know */
+      return false;
    for (uint32_t left = group->lanes; left; left &= left - 1) {
       const uint32_t lane = (uint32_t)__builtin_ctz(left);
       fails |=
@@ -125,13 +127,14 @@ static void pass(machine_warp_t *warp, const machine_instruction_t *i, const gro
 
 static uint32_t same_group(const machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                            const uint64_t address[LANES], uint32_t first) {
+   const bool by_parity = waits_by_parity(i);
+   const uint32_t *parity = LANES_OF(uint32_t, i->b);
+   const uint64_t *state = LANES_OF(uint64_t, i->b);
    uint32_t lanes = 0;
-   for (uint32_t l = first; l < LANES; l++) {
-      const bool same = waits_by_parity(i)
-                           ? (LANES_OF(uint32_t, i->b)[l] & 1) == (LANES_OF(uint32_t, i->b)[first] & 1)
-                           : LANES_OF(uint64_t, i->b)[l] >> 32 == LANES_OF(uint64_t, i->b)[first] >> 32;
-      lanes |= (uint32_t)(same && address[l] == address[first]) << l;
-   }
+   for (uint32_t l = first; by_parity && l < LANES; l++)
+      lanes |= (uint32_t)((((parity[l] ^ parity[first]) & 1) | (address[l] ^ address[first])) == 0) << l;
+   for (uint32_t l = first; !by_parity && l < LANES; l++)
+      lanes |= (uint32_t)(((state[l] ^ state[first]) >> 32 | (address[l] ^ address[first])) == 0) << l;
    return lanes & mask;
 }
 
@@ -152,7 +155,9 @@ bool machine_mbarrier_test(machine_warp_t *warp, const machine_instruction_t *i,
          return true;
       group->lanes = same_group(warp, i, left, address, lane);
       left &= ~group->lanes;
-      for (uint32_t others = group->lanes & (group->lanes - 1); others; others &= others - 1)
+      /* The lanes differ in what they know alone. */
+      for (uint32_t others = warp->block->operations ? group->lanes & (group->lanes - 1) : 0; others;
+           others &= others - 1)
          if (!machine_mbarrier_usable(warp, (uint32_t)__builtin_ctz(others), group->mbarrier,
                                       group->mbarrier->offset, false, "waits"))
             return true;
