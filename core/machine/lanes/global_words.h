@@ -410,14 +410,17 @@ static inline bool stores_global(machine_warp_t *warp, const machine_instruction
 }
 
 /* Whether the values that the lanes store to global memory are not needed.  This is so if the run has no values (options.no_values) and the values
- * depend on inputs, or if the run computes no values at all (options.stores_alone).  If such a value decided something later, a run with
- * options.no_values would end.  Then only the place of the store is noted, because touching a page of an output costs as much as computing it. */
-static inline bool stores_no_values(const machine_warp_t *warp, const machine_instruction_t *i) {
+ * depend on inputs, if the run computes no values at all (options.stores_alone), or if some elements are asked for (options.asked) and no lane
+ * has a value.  If such a value decided something later, a run with options.no_values would end, and a run with options.asked would have a finding.
+ * Then only the place of the store is noted, because touching a page of an output costs as much as computing it. */
+static inline bool stores_no_values(const machine_warp_t *warp, const machine_instruction_t *i,
+                                    uint32_t mask) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
    bool from_inputs = warp->run->options.no_values && warp->taint;
    for (uint32_t e = 0; from_inputs && e < i->elements; e++)
       from_inputs = machine_unasked(warp->run, warp->taint[parts[e].number]);
-   return from_inputs || warp->run->options.stores_alone;
+   return from_inputs || warp->run->options.stores_alone ||
+          (warp->run->options.asked && stores_undefined(warp, i, mask));
 }
 
 static inline bool store_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
@@ -425,7 +428,7 @@ static inline bool store_words(machine_warp_t *warp, const machine_instruction_t
    words_t to;
    if (!stores_global(warp, i, mask, address) || !find_words(warp, i, mask, address, true, &to))
       return false;
-   if (address[__builtin_ctz(mask)] >> WINDOW_SHIFT == 0 && stores_no_values(warp, i))
+   if (address[__builtin_ctz(mask)] >> WINDOW_SHIFT == 0 && stores_no_values(warp, i, mask))
       to.data = NULL;
    put_words(warp, i, mask, &to);
    return true;
@@ -447,7 +450,7 @@ static inline bool store_narrow_parts(machine_warp_t *warp, const machine_instru
    region->written = true;
    if (!use_region(run, region, &to, mask, origin, bytes * i->elements, true))
       return false;
-   if (stores_no_values(warp, i))
+   if (stores_no_values(warp, i, mask))
       to.data = NULL;
    put_narrow(warp, i, mask, &to);
    return true;

@@ -2,6 +2,7 @@
 #include "machine/state/environment.h"
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/global_words.h"
+#include "machine/maps/tensor_maps.h"
 
 static inline uint64_t widen(uint64_t value, uint32_t bytes, bool is_signed, uint32_t register_bytes) {
    if (is_signed && bytes < 8) {
@@ -69,6 +70,38 @@ static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uin
    }
 }
 
+/* In a run of which only some elements of inputs are asked for: leaves what the lanes load undefined where no element of its piece is asked for and
+ * no block has read the piece before, because making a piece costs more than all else in a load.  Returns the other lanes.  An access that is a fault
+ * is left to the general way. */
+static uint32_t leave_unasked(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+                              const uint64_t *address) {
+   machine_run_t *run = warp->run;
+   const machine_slot_t *parts = warp->program->extras + i->extra;
+   const uint64_t one = address[__builtin_ctz(mask)], bytes = (uint64_t)i->element_bytes * i->elements;
+   machine_region_t *region = one >> WINDOW_SHIFT == 0 ? machine_region_at(run, one) : NULL;
+   uint64_t known = UINT64_MAX;
+   uint32_t unasked = 0;
+   bool needed = true;
+   if (!region || !region->asked || !region->met || warp->shadow)
+      return mask;
+   for (uint32_t left = mask; left; left &= left - 1) {
+      const uint32_t lane = (uint32_t)__builtin_ctz(left);
+      const uint64_t offset = address[lane] - region->base, piece = offset >> PIECE_SHIFT;
+      if (offset >= region->bytes || region->bytes - offset < bytes || (address[lane] & (bytes - 1)))
+         return mask;
+      if (piece != known)
+         needed = machine_is_met(region, piece) ||
+                  machine_asks(region, piece << PIECE_SHIFT, UINT64_C(1) << PIECE_SHIFT);
+      known = piece;
+      unasked |= (uint32_t)!needed << lane;
+   }
+   for (uint32_t e = 0; unasked && e < i->elements; e++) {
+      set_defined(warp, parts[e].number, 0, unasked);
+      set_taint(warp, parts[e].number, region->taint | (warp->taint ? warp->taint[i->ai] : 0), unasked);
+   }
+   return mask & ~unasked;
+}
+
 OP(load) {
    const bool shared = moves_shared(warp, i, mask);
    if (shared && !warp->block->measured && load_shared(warp, i, mask))
@@ -85,6 +118,8 @@ OP(load) {
       return;
    for (uint32_t e = 0; mask != wanted && e < i->elements; e++)
       set_defined(warp, warp->program->extras[i->extra + e].number, 0, wanted & ~mask);
+   if (mask && warp->run->options.asked)
+      mask = leave_unasked(warp, i, mask, address);
    if (!mask)
       return;
    if (mask & (mask - 1) && /* for a single lane the general way is as fast */

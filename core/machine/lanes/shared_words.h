@@ -271,24 +271,27 @@ static inline __attribute__((always_inline)) void put_narrow_groups(const uint32
       const uint32_t lanes = mask >> GROUP * g & GROUP_MASK, of_values = lanes & known >> GROUP * g;
       if (all == bytes && are_consecutive(to->offset + GROUP * g, of_values, bytes))
          put_narrow_group(value + GROUP * g, bytes, to->offset[GROUP * g], to);
+      else if (!to->data && !to->shadow && !of_values && all == bytes && to->defined &&
+               are_consecutive(to->offset + GROUP * g, lanes, bytes))
+         memset(to->defined + to->offset[GROUP * g], UNDEFINED_STORE, bytes * GROUP);
       else
          put_narrow_lanes(value, known, lanes << GROUP * g, bytes, at, to);
    }
 }
 
-/* Notes that all parts of the lanes are stored, where their values are not needed. */
-static inline void note_narrow(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
+/* Notes that all parts of the lanes are stored, where their values are not needed.  known: 1, or UNDEFINED_STORE if none of them has a value. */
+static inline void note_narrow(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask, int known,
                                const words_t *to) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
    const uint32_t all = (uint32_t)i->element_bytes * i->elements;
    for (uint32_t left = to->defined ? mask : 0; left; left &= left - 1) {
       uint8_t *at = to->defined + to->offset[__builtin_ctz(left)];
       if (all == 8)
-         memset(at, 1, 8);
+         memset(at, known, 8);
       else if (all == 4)
-         memset(at, 1, 4);
+         memset(at, known, 4);
       else
-         memset(at, 1, all);
+         memset(at, known, all);
    }
    for (uint32_t e = 0; warp->taint && e < i->elements; e++)
       *to->taint |= warp->taint[parts[e].number];
@@ -297,9 +300,14 @@ static inline void note_narrow(machine_warp_t *warp, const machine_instruction_t
 static inline void put_narrow(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                               const words_t *to) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
-   if (!to->data && !to->shadow && i->elements > 1 && stores_values(warp, i, mask)) {
-      note_narrow(warp, i, mask, to);
-      return;
+   if (!to->data && !to->shadow && i->elements > 1) {
+      const int known = stores_values(warp, i, mask)      ? 1
+                        : stores_undefined(warp, i, mask) ? UNDEFINED_STORE
+                                                          : 0;
+      if (known) {
+         note_narrow(warp, i, mask, known, to);
+         return;
+      }
    }
    for (uint32_t e = 0; e < i->elements; e++) {
       const uint32_t *value = LANES_OF(uint32_t, parts[e].offset), known = warp->defined[parts[e].number];

@@ -217,6 +217,16 @@ static inline bool stores_values(const machine_warp_t *warp, const machine_instr
    return (mask & undefined) == 0;
 }
 
+/* Whether none of the values that the lanes store is defined. */
+static inline bool stores_undefined(const machine_warp_t *warp, const machine_instruction_t *i,
+                                    uint32_t mask) {
+   const machine_slot_t *parts = warp->program->extras + i->extra;
+   uint32_t defined = 0;
+   for (uint32_t e = 0; e < i->elements; e++)
+      defined |= warp->defined[parts[e].number];
+   return (mask & defined) == 0;
+}
+
 /* Whether an undefined value may be stored like others: the run keeps no doubles, and it looks for no races, so it does not compare stored values. */
 static inline bool leaves_undefined(const machine_warp_t *warp) {
    return !warp->shadow && !warp->run->races;

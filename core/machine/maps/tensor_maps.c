@@ -318,6 +318,11 @@ static uint64_t run_behind(machine_region_t *region, uint64_t element) {
    return low;
 }
 
+bool machine_asks(machine_region_t *region, uint64_t offset, uint64_t bytes) {
+   const uint64_t n = run_behind(region, offset / region->element);
+   return n < region->asked->count && region->asked->runs[n][0] * region->element < offset + bytes;
+}
+
 /* Makes the asked elements of a row, from the offset on, and says which bytes hold values; false: there are none. */
 static bool make_row(machine_run_t *run, const machine_tile_t *tile, uint64_t offset, uint8_t *row,
                      uint8_t *defined) {

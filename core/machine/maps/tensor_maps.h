@@ -64,6 +64,8 @@ uint32_t machine_tile_read_partial(const machine_tile_t *tile, bool values, uint
 /* The same for a region of which some elements are asked for; the other elements are left undefined.  Without memory it stops the run. */
 void machine_tile_read_asked(machine_run_t *run, const machine_tile_t *tile, uint8_t *shared,
                              uint8_t *defined);
+/* Whether some element of such a region is asked for that lies in these bytes. */
+bool machine_asks(machine_region_t *region, uint64_t offset, uint64_t bytes);
 /* The value of an element outside of the tensor, repeated to four bytes. */
 uint32_t machine_tile_fill(const machine_tile_t *tile);
 /* A tile that is stored: the bytes of its last row that lie past the buffer. */
