@@ -16,6 +16,7 @@
 #include "generator/tile/pixel_map.h"
 #include "generator/graph/pool_window.h"
 #include "generator/text/product_index.h"
+#include "generator/text/sum_parts.h"
 #include "generator/row/ranks.h"
 #include "generator/row/row_range_sums.h"
 #include "generator/tile/tensor_tile.h"
@@ -92,6 +93,7 @@ static const struct {
    [RKB_WARPS] = {"warps", 1u << RKB_MAP_ROW, {0, 6, 7, -1}},
    [RKB_SHARE_LAST] = {"share_last", 1u << RKB_MAP_ONLINE_TENSOR, {0, 1, -1}},
    [RKB_NARROW] = {"narrow", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
+   [RKB_PARTS] = {"parts", 1u << RKB_MAP_ELEMENT, {1, 2, 4, 8, 16, -1}},
    [RKB_PHASES] = {"phases", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_OTHER_M] = {"other_m", 1u << RKB_MAP_TENSOR, {0, 64, 128, 256, -1}},
    [RKB_OTHER_N] = {"other_n", 1u << RKB_MAP_TENSOR, {0, 64, 128, 192, 256, -1}},
@@ -159,6 +161,13 @@ static const char *window_refused(const rkb_graph_t *graph, const rkb_launch_t *
    return d[RKB_CHANNELS] > 1 && launch->anchor_count < 2 ? "channels share the pixels of a convolution under the windows" : NULL;
 }
 
+/* Whether threads may share the sum of an element: it is the sum of a product, and a thread owns nothing else. */
+static bool may_have_parts(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   const int64_t *d = launch->decisions;
+   return launch->anchor_count == 1 && rkb_node_is_product(&graph->nodes[launch->anchors[0]]) &&
+          d[RKB_VECTOR] == 1 && d[RKB_PLACES] == 1 && !d[RKB_WINDOW] && !d[RKB_STRIP];
+}
+
 bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t decision) {
    if (decision >= RKB_DECISIONS || !(table[decision].mappings >> launch->mapping & 1))
       return false;
@@ -172,6 +181,8 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
    if (decision == RKB_CHANNELS && (launch->anchor_count < 2 || !has_windows(graph, launch)))
       return false;
    if (decision == RKB_STRIP && !(launch->mapping == RKB_MAP_TENSOR ? rkb_convolution_is_tiled(graph, launch) : rkb_launch_is_channelwise(graph, launch)))
+      return false;
+   if (decision == RKB_PARTS && !may_have_parts(graph, launch))
       return false;
    if (decision == RKB_PLACES && (launch->anchor_count || !rkb_launch_joins(graph, launch)))
       return false;
@@ -235,9 +246,10 @@ const int64_t *rkb_decision_values(uint32_t decision) {
 
 rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mapping) {
    static const int64_t defaults[RKB_DECISIONS] = {
-      [RKB_THREADS] = 256, [RKB_VECTOR] = 1,  [RKB_ROWS] = 1,     [RKB_SPLIT] = 1,   [RKB_TILE_M] = 16,
-      [RKB_TILE_N] = 16,   [RKB_TILE_K] = 16, [RKB_THREAD_M] = 1, [RKB_THREAD_N] = 1,
-      [RKB_TENSOR] = 1,    [RKB_WARP_M] = 16, [RKB_WARP_N] = 16, [RKB_STAGES] = 1, [RKB_GROUPS] = 1, [RKB_PLACES] = 1, [RKB_CHANNELS] = 1, [RKB_SHORTER] = 1, [RKB_CLUSTER] = 1, [RKB_OTHER_SPLIT] = 1};
+      [RKB_THREADS] = 256, [RKB_VECTOR] = 1,  [RKB_ROWS] = 1,     [RKB_SPLIT] = 1,       [RKB_TILE_M] = 16,
+      [RKB_TILE_N] = 16,   [RKB_TILE_K] = 16, [RKB_THREAD_M] = 1, [RKB_THREAD_N] = 1,    [RKB_TENSOR] = 1,
+      [RKB_WARP_M] = 16,   [RKB_WARP_N] = 16, [RKB_STAGES] = 1,   [RKB_GROUPS] = 1,      [RKB_PLACES] = 1,
+      [RKB_CHANNELS] = 1,  [RKB_SHORTER] = 1, [RKB_CLUSTER] = 1,  [RKB_OTHER_SPLIT] = 1, [RKB_PARTS] = 1};
    if (schedule->count == RKB_MAX_SCHEDULE_LAUNCHES)
       return NULL;
    rkb_launch_t *launch = &schedule->launches[schedule->count++];
@@ -290,6 +302,9 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
       return "a thread owns windows of a largest pool or of its gradient, where they lie side by side";
    if (launch->mapping == RKB_MAP_ELEMENT && (d[RKB_WINDOW] ? window_refused(graph, launch) != NULL : d[RKB_CHANNELS] > 1 || launch->anchor_count > 1))
       return d[RKB_WINDOW] ? window_refused(graph, launch) : "a thread that owns one element has one heavy node";
+   if (launch->mapping == RKB_MAP_ELEMENT && d[RKB_PARTS] > 1 &&
+       (!may_have_parts(graph, launch) || d[RKB_THREADS] / d[RKB_PARTS] < RKB_LEAST_PART_THREADS))
+      return "threads that share the sum of a product have one element, and whole warps have a part";
    if (d[RKB_TILE_N] == 192 && (TILES | ONLINE) >> launch->mapping & 1 && (launch->mapping != RKB_MAP_TENSOR || d[RKB_COPY] != RKB_COPY_TENSOR))
       return "tiles of 192 columns are for products of warpgroups";
    if (launch->mapping == RKB_MAP_TENSOR)
@@ -361,6 +376,8 @@ int64_t rkb_launch_fixed_bytes(const rkb_launch_t *launch) {
    switch (launch->mapping) {
    case RKB_MAP_TILE:
       return 4 * d[RKB_TILE_K] * (d[RKB_TILE_M] + d[RKB_TILE_N] + 8);
+   case RKB_MAP_ELEMENT:
+      return d[RKB_PARTS] > 1 ? 4 * d[RKB_THREADS] : 512 * (int64_t)launch->anchor_count;
    case RKB_MAP_COLUMN:
       return 4 * d[RKB_THREADS] * (int64_t)launch->anchor_count;
    default:

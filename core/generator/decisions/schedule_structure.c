@@ -13,8 +13,9 @@
 #define EXACT 0xffffffffffffu /* 48 bits, because a double holds such numbers exactly */
 
 /* Decisions that say how something is done, not how much of it. */
-static const uint32_t staging[] = {RKB_SPLIT,   RKB_PREFETCH, RKB_KEEP,  RKB_COPY,   RKB_STAGES, RKB_PERSISTENT,
-                                   RKB_TAPS, RKB_SEGMENTS, RKB_SHORTER,  RKB_SMALL, RKB_BESIDE, RKB_HELD, RKB_CLUSTER};
+static const uint32_t staging[] = {RKB_SPLIT,      RKB_PREFETCH, RKB_KEEP,     RKB_COPY,    RKB_STAGES,
+                                   RKB_PERSISTENT, RKB_TAPS,     RKB_SEGMENTS, RKB_SHORTER, RKB_SMALL,
+                                   RKB_BESIDE,     RKB_HELD,     RKB_CLUSTER,  RKB_PARTS};
 
 static uint64_t hash_text(const char *text, uint64_t seed) {
    return rkb_hash64(text, strlen(text), seed);

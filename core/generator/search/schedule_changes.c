@@ -8,6 +8,7 @@
 #include "generator/decisions/launch_decisions.h"
 #include "generator/text/fragments.h"
 #include "generator/kernel/kernel_text.h"
+#include "generator/start/element_parts.h"
 #include "generator/start/too_costly_tiles.h"
 #include "generator/search/neighbours.h"
 #include "generator/start/partition.h"
@@ -36,18 +37,19 @@ static uint32_t draw_launch(const rkb_graph_t *graph, const rkb_target_t *target
 double rkb_decision_weight(uint32_t decision, enum rkb_focus focus) {
    /* In the order of enum rkb_decision.  A decision with the weight 0 would never change. */
    static const double table[][RKB_DECISIONS] = {
-      [RKB_FOCUS_NONE] = {2, 2, 2, 3, 2,   2, 2, 2, 2, 1, 2, 1,   0.2, 2, 2, 1, 2, 1,   1,   1,   0.5,
-                          1, 1, 1, 1, 0.2, 2, 1, 1, 1, 1, 1, 0.5, 2,   1, 1, 1, 1, 0.5, 0.5, 0.5, 1},
-      [RKB_FOCUS_MEMORY] = {1, 4, 1, 2, 3,   3, 1, 1, 1, 1, 3, 1,   0.2, 1, 1, 2, 3, 3,   1,   1,   0.5,
-                            1, 1, 1, 1, 0.2, 2, 1, 1, 1, 1, 1, 0.5, 3,   1, 1, 1, 1, 0.5, 0.5, 0.5, 1},
-      [RKB_FOCUS_SHARED] = {1, 2, 1, 1, 2,   2, 2, 5,   5,   1, 2, 1,   0.2, 4, 4, 2,   1, 1,   1,   1,   0.5,
-                            1, 1, 1, 1, 0.2, 1, 1, 0.5, 0.5, 1, 1, 0.5, 1,   1, 1, 0.5, 1, 0.5, 0.5, 0.5, 1},
-      [RKB_FOCUS_ISSUE] = {1, 4, 1, 1, 2,   2, 1, 4,   4,   1, 2, 1,   0.2, 4, 4, 3, 1, 1,   2,   1,   1,
-                           1, 1, 1, 1, 0.2, 2, 2, 0.5, 0.5, 1, 2, 0.5, 1,   1, 1, 1, 2, 0.5, 0.5, 0.5, 1},
-      [RKB_FOCUS_LATENCY] = {4, 1, 3, 5, 3,   3, 2, 1, 1, 2, 2, 2, 0.2, 2, 2, 2, 4, 1, 1,   2,   0.5,
-                             1, 1, 1, 1, 0.2, 1, 1, 2, 2, 1, 1, 1, 3,   2, 2, 2, 1, 1, 0.5, 0.5, 1},
+      [RKB_FOCUS_NONE] = {2, 2, 2, 3,   2, 2, 2, 2, 2, 1, 2,   1, 0.2, 2, 2, 1, 2,   1,   1,   1, 0.5, 1,
+                          1, 1, 1, 0.2, 2, 1, 1, 1, 1, 1, 0.5, 2, 1,   1, 1, 1, 0.5, 0.5, 0.5, 1, 2},
+      [RKB_FOCUS_MEMORY] = {1, 4, 1, 2,   3, 3, 1, 1, 1, 1, 3,   1, 0.2, 1, 1, 2, 3,   3,   1,   1, 0.5, 1,
+                            1, 1, 1, 0.2, 2, 1, 1, 1, 1, 1, 0.5, 3, 1,   1, 1, 1, 0.5, 0.5, 0.5, 1, 1},
+      [RKB_FOCUS_SHARED] = {1, 2, 1,   1, 2, 2,   2,   5, 5,   1,   2,   1, 0.2, 4,   4,
+                            2, 1, 1,   1, 1, 0.5, 1,   1, 1,   1,   0.2, 1, 1,   0.5, 0.5,
+                            1, 1, 0.5, 1, 1, 1,   0.5, 1, 0.5, 0.5, 0.5, 1, 1},
+      [RKB_FOCUS_ISSUE] = {1, 4, 1, 1,   2, 2, 1,   4,   4, 1, 2,   1, 0.2, 4, 4, 3, 1,   1,   2,   1, 1, 1,
+                           1, 1, 1, 0.2, 2, 2, 0.5, 0.5, 1, 2, 0.5, 1, 1,   1, 1, 2, 0.5, 0.5, 0.5, 1, 1},
+      [RKB_FOCUS_LATENCY] = {4, 1, 3, 5,   3, 3, 2, 1, 1, 2, 2, 2, 0.2, 2, 2, 2, 4, 1,   1,   2, 0.5, 1,
+                             1, 1, 1, 0.2, 1, 1, 2, 2, 1, 1, 1, 3, 2,   2, 2, 1, 1, 0.5, 0.5, 1, 4},
    };
-   _Static_assert(RKB_NARROW + 1 == RKB_DECISIONS, "a new decision has weights of its own");
+   _Static_assert(RKB_PARTS + 1 == RKB_DECISIONS, "a new decision has weights of its own");
    return table[focus][decision];
 }
 
@@ -160,6 +162,8 @@ static bool change_mapping(const rkb_graph_t *graph, const rkb_target_t *target,
          rkb_launch_suit_tile(graph, target, launch);
       else if (launch->mapping == RKB_MAP_TENSOR && before != RKB_MAP_TENSOR && !rkb_launch_suit_tensor(graph, target, launch))
          return false;
+      else if (launch->mapping == RKB_MAP_ELEMENT && before != RKB_MAP_ELEMENT)
+         rkb_launch_suit_parts(graph, target, launch);
    } else if (anchor->kind == RKB_NODE_REDUCE && launch->mapping != RKB_MAP_ELEMENT)
       launch->mapping = launch->mapping == RKB_MAP_ROW ? RKB_MAP_COLUMN : RKB_MAP_ROW;
    if (launch->mapping == before)

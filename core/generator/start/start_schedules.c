@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "generator/graph/bench_sizes.h"
 #include "generator/start/columns_start.h"
+#include "generator/start/element_parts.h"
 #include "generator/tile/convolution_extent.h"
 #include "generator/start/convolution_start.h"
 #include "generator/decisions/launch_decisions.h"
@@ -412,6 +413,7 @@ static bool make_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_
       suit_places(graph, target, schedule, l);
       suit_window(graph, target, schedule, l);
       suit_strip(graph, target, schedule, l);
+      rkb_schedule_suit_parts(graph, target, schedule, l);
    }
    if (start != RKB_START_TOGETHER) {
       suit_beside(graph, target, schedule);

@@ -1,5 +1,6 @@
 /* Text that the kernels of all mappings share: lanes of vectors, roots, and the mapping of one element to one thread.  One thread. */
 #include "generator/text/launch_text.h"
+#include "generator/text/sum_parts.h"
 
 #include <string.h>
 
@@ -186,7 +187,8 @@ static void split_places(rkb_writer_t *writer, const rkb_node_t *node, const rkb
 void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
    const rkb_node_t *node = &writer->graph->nodes[launch->roots[0]];
    rkb_indices_t *indices = &writer->indices;
-   const int64_t threads = launch->decisions[RKB_THREADS], width = launch->decisions[RKB_VECTOR];
+   const int64_t threads = launch->decisions[RKB_THREADS], width = launch->decisions[RKB_VECTOR],
+                 parts = launch->decisions[RKB_PARTS];
    const uint32_t places = (uint32_t)launch->decisions[RKB_PLACES];
    const rkb_index_t *elements = rkb_index_elements(indices, node->rank, node->shape), *at[MOST_PLACES][RKB_MAX_RANK];
    const rkb_index_t *packs =
@@ -198,10 +200,15 @@ void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, 
    }
    writer->heavy = launch->anchor_count ? launch->anchors[0] : RKB_NO_NODE;
    writer->placed = places > 1;
-   rkb_write(writer, "const index %s = (index)blockIdx.x * %lld + threadIdx.x;", name, (long long)threads);
-   rkb_write(writer, "if (%s >= %s)", name, rkb_writer_uniform(writer, packs));
-   rkb_write(writer, "   return;");
-   const rkb_index_t *number = rkb_writer_variable(writer, name, packs);
+   const rkb_index_t *number;
+   if (parts > 1)
+      number = rkb_sum_parts_open(writer, packs, threads, parts);
+   else {
+      rkb_write(writer, "const index %s = (index)blockIdx.x * %lld + threadIdx.x;", name, (long long)threads);
+      rkb_write(writer, "if (%s >= %s)", name, rkb_writer_uniform(writer, packs));
+      rkb_write(writer, "   return;");
+      number = rkb_writer_variable(writer, name, packs);
+   }
    rkb_open_lanes(writer, (uint32_t)width);
    if (places == 1 && width > 1) { /* dividing the element's number gives these again */
       const rkb_index_t *last = rkb_index_size(indices, node->shape[node->rank - 1]),
@@ -222,11 +229,15 @@ void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, 
    write_places(writer, launch, launch->roots[0], (const rkb_index_t *const (*)[RKB_MAX_RANK])at, places);
    const char *owns = width > 1 ? rkb_arena_format(writer->arena, "%lld neighbouring elements", (long long)width) : "one element";
    *shape = (rkb_kernel_shape_t){
-      .grid = rkb_ceildiv(writer, packs, threads),
+      .grid = rkb_ceildiv(writer, packs, threads / parts),
       .threads = threads,
-      .owns = places > 1 ? rkb_arena_format(writer->arena, "A thread owns %s of each of the %u parts of a row of %s.", owns, places,
-                                            writer->targets[launch->roots[0]].name)
-                         : rkb_arena_format(writer->arena, "A thread owns %s of %s.", owns, writer->targets[launch->roots[0]].name)};
+      .owns = parts > 1 ? rkb_arena_format(writer->arena, "%lld threads share one element of %s.",
+                                           (long long)parts, writer->targets[launch->roots[0]].name)
+              : places > 1
+                 ? rkb_arena_format(writer->arena, "A thread owns %s of each of the %u parts of a row of %s.",
+                                    owns, places, writer->targets[launch->roots[0]].name)
+                 : rkb_arena_format(writer->arena, "A thread owns %s of %s.", owns,
+                                    writer->targets[launch->roots[0]].name)};
 }
 
 bool rkb_scatter_varies(const rkb_graph_t *graph, uint32_t scatter, uint32_t dim) {

@@ -2,6 +2,7 @@
 #include <string.h>
 #include "generator/graph/pool_window.h"
 #include "generator/text/product_index.h"
+#include "generator/text/sum_parts.h"
 #include "reference/operations/resample.h"
 
 static const rkb_index_t *loop(rkb_writer_t *writer, const char *wanted, const rkb_index_t *extent) {
@@ -68,22 +69,31 @@ static rkb_term_t write_product(rkb_writer_t *writer, uint32_t number, const cha
                                 const rkb_index_t *const *at) {
    const rkb_node_t *node = &writer->graph->nodes[number];
    const uint32_t depth = writer->depth;
+   const bool parts = writer->parts.count > 1;
    rkb_product_t product;
    const rkb_index_t *group[RKB_MAX_RANK], *row[RKB_MAX_RANK], *column[RKB_MAX_RANK], *sum[RKB_MAX_RANK],
       *inner[RKB_MAX_RANK];
    rkb_product_of(writer, number, &product);
    rkb_product_place(writer, &product, at, group, row, column);
    rkb_write(writer, "float %s = 0.0f;", name);
-   for (uint32_t d = 0; d < product.depth.count; d++)
-      sum[d] = loop(writer, product.depth.name[d], product.depth.extent[d]);
-   const char *guard = rkb_product_operand(writer, &product, 0, group, row, sum, inner);
-   if (guard)
+   for (uint32_t d = 0; d < product.depth.count; d++) {
+      const bool divided = parts && !writer->parts.divided && !rkb_index_is(product.depth.extent[d], 1);
+      sum[d] = (divided ? rkb_sum_parts_loop : loop)(writer, product.depth.name[d], product.depth.extent[d]);
+   }
+   const char *guard = rkb_product_operand(writer, &product, 0, group, row, sum, inner), *inside = NULL;
+   if (guard && parts)
+      inside = rkb_sum_parts_inside(writer, &writer->graph->nodes[node->inputs[0]], guard, inner);
+   else if (guard)
       rkb_write_open(writer, true, "if (%s)", guard);
    const rkb_term_t left = rkb_write_float(writer, node->inputs[0], inner);
    rkb_product_operand(writer, &product, 1, group, column, sum, inner);
    const rkb_term_t right = rkb_write_float(writer, node->inputs[1], inner);
-   rkb_write(writer, "%s += %s * %s;", name, left.text, right.text);
+   if (inside)
+      rkb_write(writer, "if (%s)", inside);
+   rkb_write(writer, "%s%s += %s * %s;", inside ? "   " : "", name, left.text, right.text);
    close_to(writer, depth);
+   if (parts)
+      rkb_sum_parts_add(writer, name);
    return (rkb_term_t){name, depth, 0};
 }
 

@@ -123,6 +123,13 @@ typedef struct rkb_writer {
       bool upper;
    } shown_places[4];
    uint32_t shown_count;
+   struct rkb_parts {
+      int64_t count;        /* threads of a block that share an element's sum; up to 1: one thread has it */
+      int64_t threads;      /* of each part */
+      uint32_t depth;       /* of the block in which all threads are */
+      const char *elements; /* the name of the number of elements */
+      bool divided, added;  /* whether the threads share a loop of the sum, and whether their sums are added */
+   } parts;
    /* A share of a sum of powers is written as a power with the sum's logarithm in its exponent.  A division may call a function, and ptxas
     * waits for all products in flight around a call. */
    bool shares_are_powers;
