@@ -81,11 +81,12 @@ static void write_pixels(rkb_writer_t *writer, const rkb_windows_t *windows, con
    }
    const char *here = rkb_arena_format(writer->arena, "pixels[%s][%s]", rkb_writer_index(writer, place[0]),
                                        rkb_writer_index(writer, place[1]));
-   if (guard) {
-      rkb_write(writer, "%s = 0.0f;", here);
-      rkb_write_open(writer, true, "if (%s)", guard);
-   }
-   rkb_write(writer, "%s = %s;", here, rkb_write_float(writer, pixels->node->inputs[0], at).text);
+   const char *inside = guard ? rkb_write_inside(writer, pixels->x, guard, at) : NULL;
+   const char *pixel = rkb_write_float(writer, pixels->node->inputs[0], at).text;
+   if (inside)
+      rkb_write(writer, "%s = %s ? %s : 0.0f;", here, inside, pixel);
+   else
+      rkb_write(writer, "%s = %s;", here, pixel);
    close(writer, depth);
 }
 
@@ -109,9 +110,15 @@ static void write_sums(rkb_writer_t *writer, const rkb_windows_t *windows, const
    const rkb_index_t *row = windows->channels > 1
                                ? rkb_index_make(&writer->indices, RKB_INDEX_SUM, windows->at[1], own)
                                : windows->at[1];
-   if (windows->channels > 1)
-      rkb_write_open(writer, true, "if (%s < %s)", rkb_writer_index(writer, row),
-                     rkb_writer_uniform(writer, rkb_index_size(&writer->indices, windows->pool->shape[1])));
+   if (
+      windows->channels >
+      1) { /* sums of channels past the last one are computed and not used, so that no load waits behind a branch */
+      const rkb_index_t *channels = rkb_index_size(&writer->indices, windows->pool->shape[1]);
+      const char *name = rkb_writer_name(writer, "channel"), *here = rkb_writer_index(writer, row),
+                 *end = rkb_writer_uniform(writer, channels);
+      rkb_write(writer, "const index %s = %s < %s ? %s : %s - 1;", name, here, end, here, end);
+      row = rkb_writer_variable(writer, name, channels);
+   }
    const rkb_index_t *at[RKB_MAX_RANK] = {row, channel};
    at[2] = loop(writer, "u", pixels->side[0]);
    at[3] = loop(writer, "v", pixels->side[1]);

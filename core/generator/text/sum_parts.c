@@ -1,8 +1,6 @@
 /* Sums of one element by several threads (sum_parts.h).  One thread writes the text. */
 #include "generator/text/sum_parts.h"
 
-#include <string.h>
-
 #define PART "part"
 
 const rkb_index_t *rkb_sum_parts_open(rkb_writer_t *writer, const rkb_index_t *elements, int64_t threads,
@@ -23,21 +21,6 @@ const rkb_index_t *rkb_sum_parts_loop(rkb_writer_t *writer, const char *wanted, 
                   (long long)writer->parts.count);
    writer->parts.divided = true;
    return rkb_writer_variable(writer, name, extent);
-}
-
-const char *rkb_sum_parts_inside(rkb_writer_t *writer, const rkb_node_t *from, const char *guard,
-                                 const rkb_index_t **at) {
-   const char *inside = rkb_writer_name(writer, "inside");
-   char *all = rkb_arena_format(writer->arena, "%s", guard); /* comparisons are cheaper than branches */
-   for (char *and = strstr(all, "&&"); and; and = strstr(and, "&&"))
-      memmove(and, and+1, strlen(and));
-   rkb_write(writer, "const bool %s = %s;", inside, all);
-   for (uint32_t d = 2; d < from->rank; d++) {
-      const char *place = rkb_writer_name(writer, "place");
-      rkb_write(writer, "const index %s = %s ? %s : 0;", place, inside, rkb_writer_index(writer, at[d]));
-      at[d] = rkb_writer_variable(writer, place, rkb_index_size(&writer->indices, from->shape[d]));
-   }
-   return inside;
 }
 
 void rkb_sum_parts_add(rkb_writer_t *writer, const char *sum) {

@@ -14,10 +14,6 @@ const rkb_index_t *rkb_sum_parts_open(rkb_writer_t *writer, const rkb_index_t *e
                                       int64_t parts);
 /* Opens a loop over the thread's own terms along one dim of the sum. */
 const rkb_index_t *rkb_sum_parts_loop(rkb_writer_t *writer, const char *wanted, const rkb_index_t *extent);
-/* Moves a place that is outside the tensor to its first pixel, and returns the name of the condition that the place is inside.  Loads need no
- * guard then, so a thread loads the elements of all taps before it waits for any of them. */
-const char *rkb_sum_parts_inside(rkb_writer_t *writer, const rkb_node_t *from, const char *guard,
-                                 const rkb_index_t **at);
 /* Adds the parts that the block's threads have.  The first part's threads then have the sums, and the other threads end. */
 void rkb_sum_parts_add(rkb_writer_t *writer, const char *sum);
 

@@ -82,7 +82,7 @@ static rkb_term_t write_product(rkb_writer_t *writer, uint32_t number, const cha
    }
    const char *guard = rkb_product_operand(writer, &product, 0, group, row, sum, inner), *inside = NULL;
    if (guard && parts)
-      inside = rkb_sum_parts_inside(writer, &writer->graph->nodes[node->inputs[0]], guard, inner);
+      inside = rkb_write_inside(writer, &writer->graph->nodes[node->inputs[0]], guard, inner);
    else if (guard)
       rkb_write_open(writer, true, "if (%s)", guard);
    const rkb_term_t left = rkb_write_float(writer, node->inputs[0], inner);

@@ -1,6 +1,8 @@
 /* Indices as text.  If an open block declares an index, its name is used; else the text is made from its parts.  One thread. */
 #include "generator/text/writer.h"
 
+#include <string.h>
+
 static const rkb_term_t *find_index(const rkb_writer_t *writer, const rkb_index_t *index) {
    for (uint32_t i = writer->known_count; i-- > 0;)
       if (writer->known[i].index == index && writer->known[i].term.depth <= writer->depth)
@@ -69,4 +71,19 @@ void rkb_writer_reshape(rkb_writer_t *writer, const rkb_node_t *from, const rkb_
       else if (!known)
          writer->joined[writer->joined_count++] = extents[e];
    }
+}
+
+const char *rkb_write_inside(rkb_writer_t *writer, const rkb_node_t *from, const char *guard,
+                             const rkb_index_t **at) {
+   const char *inside = rkb_writer_name(writer, "inside");
+   char *all = rkb_arena_format(writer->arena, "%s", guard); /* comparisons are cheaper than branches */
+   for (char *and = strstr(all, "&&"); and; and = strstr(and, "&&"))
+      memmove(and, and+1, strlen(and));
+   rkb_write(writer, "const bool %s = %s;", inside, all);
+   for (uint32_t d = 2; d < from->rank; d++) {
+      const char *place = rkb_writer_name(writer, "place");
+      rkb_write(writer, "const index %s = %s ? %s : 0;", place, inside, rkb_writer_index(writer, at[d]));
+      at[d] = rkb_writer_variable(writer, place, rkb_index_size(&writer->indices, from->shape[d]));
+   }
+   return inside;
 }

@@ -178,6 +178,11 @@ const char *rkb_writer_body(rkb_writer_t *writer);
 void rkb_writer_reshape(rkb_writer_t *writer, const rkb_node_t *from, const rkb_index_t *const *at, const rkb_node_t *to,
                         const rkb_index_t **out);
 
+/* write_index.c: moves a place outside an image to the first pixel, and returns the name of the condition that the place is inside.  Loads need
+ * no guard then, so a thread loads the elements of all taps before it waits for any of them. */
+const char *rkb_write_inside(rkb_writer_t *writer, const rkb_node_t *from, const char *guard,
+                             const rkb_index_t **at);
+
 /* Makes a loop variable of the innermost block. */
 const rkb_index_t *rkb_writer_variable(rkb_writer_t *writer, const char *name, const rkb_index_t *extent);
 /* Says that the innermost block declares a variable that was made before. */
