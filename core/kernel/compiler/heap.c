@@ -54,7 +54,7 @@ static struct {
    /* The range in use; memory beyond `ready` must be made accessible first. */
    char *start, *top, *ready, *end;
    char *shared; /* the range for forks; NULL: there is none */
-   char *own_end; /* in a fork: in a fork: up to this address the memory is the fork's own */
+   char *own_end; /* in a fork: up to this address the memory is the fork's own */
    size_t limit; /* size limit of that range */
    bool forked;
    room_t *free[CLASSES];
