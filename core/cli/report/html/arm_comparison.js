@@ -1,6 +1,6 @@
 // The sections of a sweep: its tables, and a small chart for each arm on each subject.
 
-// What a chart shows, above it: the arm, how many runs, and which colour is which seed.
+// The heading of a chart: the arm, the number of runs, and the colour of each seed.
 function caption(title, runs) {
   const found = runs.filter(run => run.value !== null).length;
   const seeds = runs.map((run, at) => element("span", {class: `series-${at % 6}`}, ` \u2014\u202f${run.seed}`));
@@ -19,7 +19,7 @@ function showMultiples(comparison) {
     comparison.arms.forEach(arm => {
       const runs = all.filter(run => run.arm === arm);
       const one = chart(() => {
-        // One range for all arms of the subject, so that they can be compared by eye.
+        // All arms of the subject have the same range, so that charts can be compared by eye.
         const values = all.flatMap(run => (run.curves[over] || []).map(([, value]) => value));
         const end = Math.max(...all.map(run => run[over] ?? 0));
         const range = scale(values);

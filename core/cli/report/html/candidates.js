@@ -1,4 +1,4 @@
-// Candidates: the list of all, and one of them with its verdicts, measurements, schedule, source and descent.
+// Candidates: the list of all candidates, and a view of one candidate with its verdicts, measurements, schedule, source and descent.
 
 const PAGE = 50;
 
@@ -6,7 +6,7 @@ function candidateLink(id) {
   return element("button", {type: "button", class: "link", click: () => showCandidate(id)}, `${id}`);
 }
 
-// Columns of the part "candidates", and what follows from them.
+// The columns of the part "candidates", and values that are computed from them.
 function readCandidates() {
   const columns = part("candidates");
   columns.place = new Map(columns.number.map((id, at) => [id, at]));
@@ -83,7 +83,7 @@ function showCandidates(report) {
   keep();
 }
 
-// A few lines about the place that a verdict names.
+// A few source lines around the place that a verdict names.
 function sourceLines(source, line) {
   const lines = source.split("\n"), first = Math.max(1, line - 3);
   return element("pre", {class: "source"}, lines.slice(first - 1, line + 2).map((text, at) =>
@@ -103,7 +103,7 @@ function drawVerdict(verdict, source) {
   return made;
 }
 
-// The decisions that a kernel was written from, as its manifest has them; null for a kernel without.
+// The decisions from which a kernel was written, read from its manifest; null: the manifest has none.
 function scheduleOf(source) {
   const found = /^schedule:\n((?:[ \t].*\n)+)/m.exec((source || "").split("*/")[0] + "\n");
   return found ? found[1].replace(/\s+$/, "") : null;
@@ -177,7 +177,7 @@ function drawStep(one, parent, depth) {
   return made;
 }
 
-// The best candidates' decisions beside each other.
+// A table that compares the decisions of the best candidates.
 function showSchedules() {
   const columns = part("candidates");
   const best = columns.number.map((id, at) => at).filter(at => !columns.duplicate[at] && columns.objective[at] !== null &&

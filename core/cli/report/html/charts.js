@@ -1,5 +1,5 @@
-// Charts.  Each is a place that draws itself again when the theme or the window changes; where the page was built without the library,
-// the place says so.
+// Charts.  Each chart draws itself again when the theme or the window changes.  If the page was built without the charting library, a
+// sentence takes the chart's place.
 
 const charts = [];
 
@@ -7,7 +7,7 @@ function chart(make, height) {
   const place = element("div", {class: "chart"});
   const drawn = {place, make, height, plot: null};
   charts.push(drawn);
-  // Not before the place has a width.
+  // Waits until the place has a width.
   requestAnimationFrame(() => draw(drawn));
   return {place, redraw: () => draw(drawn)};
 }
@@ -68,7 +68,7 @@ function dots(plot, series, from, to) {
   return {stroke: null, fill: path, clip: null, flags: 2};
 }
 
-// A logarithmic axis where the values span more than a factor of 20, in which fast kernels would lie on the floor.
+// The axis is logarithmic if the values span more than a factor of 20; on a linear axis, all fast kernels would lie at the bottom.
 function scale(values) {
   const positive = values.filter(value => value > 0);
   const low = positive.reduce((a, b) => Math.min(a, b), Infinity), high = positive.reduce((a, b) => Math.max(a, b), 0);

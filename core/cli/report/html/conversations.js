@@ -1,4 +1,4 @@
-// Conversations with language models, with what each cost.
+// Conversations with language models, and the cost of each.
 
 function showConversations() {
   const calls = part("calls");

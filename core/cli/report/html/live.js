@@ -1,5 +1,5 @@
-// Of `rkb serve` alone: asks the server whether its run has more than this page shows.  Then the page is loaded again, unless its reader has pressed
-// something, which that would undo; a button does it then.
+// Only in pages of `rkb serve`: asks the server whether the run has newer data than this page.  If so, loads the page again.  If the reader has pressed
+// something, which loading would undo, shows a button instead.
 
 const FOLLOW_MS = 2000;
 
@@ -17,7 +17,7 @@ function follow(live) {
         more.hidden = false;
       }
     } catch (error) {
-      more.hidden = true; // the server has ended; what is shown stays
+      more.hidden = true; // the server has ended; the page keeps its content
     }
     setTimeout(ask, FOLLOW_MS);
   };

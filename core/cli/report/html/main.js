@@ -1,4 +1,4 @@
-// Puts the page together from its data, and turns it light or dark.
+// Builds the page from its data, and switches between the light and the dark theme.
 
 function showRun(report) {
   const candidates = readCandidates();

@@ -1,7 +1,7 @@
 // The parts of the page's data, and small helpers that every section uses.  All text from a run reaches the page as text nodes alone:
 // nothing here parses HTML.
 
-const SHOWN = 30; // of a list whose end matters most; the rest is folded
+const SHOWN = 30; // entries of a long list that are shown; the others are folded
 const parts = new Map();
 
 // A part is parsed when it is first needed: a page with 10,000 candidates opens before most of it is read.
@@ -30,7 +30,7 @@ function section(id, title) {
   return made;
 }
 
-// Headings stand over their column as its first row does.
+// A heading is aligned like the first row of its column.
 function table(headings, rows, attributes) {
   const first = rows.length ? rows[0].children : [];
   return element("div", {class: "scroll"}, element("table", attributes,
@@ -38,12 +38,12 @@ function table(headings, rows, attributes) {
     element("tbody", {}, rows)));
 }
 
-// Numbers to the right, everything else to the left.
+// Numbers are aligned right, and everything else left.
 function row(cells, attributes) {
   return element("tr", attributes, cells.map(cell => element("td", {class: typeof cell === "string" && /^(x?-?\d|-$|\+-)/.test(cell) ? null : "left"}, cell)));
 }
 
-// A closed part whose content is made when it is first opened.
+// A closed section whose content is made when it is first opened.
 function fold(summary, fill, attributes) {
   const made = element("details", attributes, element("summary", {}, summary));
   made.addEventListener("toggle", () => {
@@ -77,7 +77,7 @@ function standing(name) {
   return element("span", {class: name}, name);
 }
 
-// Buttons of which one is pressed.
+// A group of buttons, one of which is pressed.
 function choice(names, chosen, picked) {
   const buttons = names.map(([name, label]) => element("button", {type: "button", "data-choice": name, click: () => {
     press(name);

@@ -68,7 +68,7 @@ function headline(report) {
   figures(report);
 }
 
-// What a reader asks first, in large letters.
+// The figures for which a reader looks first, in large letters.
 function figures(report) {
   const best = report.best, counts = report.counts, all = counts.candidates || 0;
   const shown = [
