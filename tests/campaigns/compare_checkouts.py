@@ -38,7 +38,7 @@ PARTS = ("validate", "check", "run")
 SECRET = "65766572796f6e65206b6e6f7773207468697320736563726574000000000000"
 # A run without these takes minutes for some tasks.  What they leave out, "check" compares.
 FEW = ("screen.machine.with.families=1", "screen.machine.with.shapes=0")
-DURATION = r"\d[\d.e+-]* (?:ns|us|ms|s|min|h)\b"
+DURATION = r"(?:\d+ h \d+ m|\d+ m \d+ s|\d[\d.e+-]* (?:ns|us|ms|s))\b"  # as core/base/units.c writes it
 # Whose output, what in it, and what stands there when it is compared.  Predicted times are results: no line replaces them.
 RENAMED = (
     (r"", r'"(seconds|elapsed|longest|mean|total)":[\d.e+-]+', r'"\1":SECONDS'),
@@ -192,7 +192,8 @@ def said_of(side, unit, limit):
     if part == "run":
         said.update({key: (code, text) for key, code, text in files_of(side, commands[0][commands[0].index("--out") + 1])})
     for key, (_, text) in said.items():
-        with open(os.path.join(side.out, re.sub(r"[^\w.=-]+", "_", key)[:200] + ".txt"), "w") as file:
+        name = re.sub(r"[^\w.=-]+", "_", key.replace(SECRET, "SECRET"))
+        with open(os.path.join(side.out, name[:LONG] + ".txt"), "w") as file:
             file.write("%s\n%s" % (key, text))
     return said
 

@@ -79,6 +79,10 @@ class Compared(unittest.TestCase):
         self.assertIn("check\t2\t0\t0\t0", said)
         self.assertIn("run\t9\t0\t0\t0", said)
 
+    def test_every_form_of_a_duration_has_a_name(self):
+        for duration in ("162 us", "1.74 s", "1 m 06 s", "2 h 05 m"):
+            self.assertEqual(compare_checkouts.renamed("3 candidates in %s: all" % duration, "run"), "3 candidates in SECONDS: all")
+
     def test_a_changed_message_is_found_with_its_command(self):
         code, said = self.changed(message="nothing to remark")
         self.assertEqual((code, said.count("# differs")), (compare_checkouts.DIFFERENT, 1), said)
