@@ -76,11 +76,11 @@ void machine_counters_free(machine_run_t *run) {
    run->counts.sectors = NULL;
 }
 
-/* Returns the slot of a sector, or the free slot where it belongs.  The four sectors of 128 bytes belong into neighbouring slots, which are on
- * one cache line: most rows ask for all four, and a table of many sectors is larger than the nearest caches. */
+/* Returns the slot of a sector, or the free slot where it belongs.  The eight sectors of 256 bytes belong into neighbouring slots, which are on
+ * two cache lines: rows ask for several of them, and a table of many sectors is larger than the nearest caches. */
 static struct slot *slot_of(struct machine_sectors *sectors, bool store, uint64_t sector) {
    const uint64_t mask = sectors->room[store] - 1;
-   uint64_t at = ((sector >> 2) * 0x9e3779b97f4a7c15ull >> 48 << 2 | (sector & 3)) & mask;
+   uint64_t at = ((sector >> 3) * 0x9e3779b97f4a7c15ull >> 49 << 3 | (sector & 7)) & mask;
    while (sectors->slots[store][at].sector && sectors->slots[store][at].sector != sector + 1)
       at = (at + 1) & mask;
    return &sectors->slots[store][at];
