@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include "base/memory.h"
 #include "task/input_numbers.h"
 
@@ -114,11 +115,31 @@ void rkb_task_inputs_limit(rkb_inputs_t *inputs, double work) {
    inputs->most_work = work < MOST_WORK ? work : MOST_WORK;
 }
 
+#define SPARSE_NOTES                                                                                         \
+   (UINT64_C(1) << 20) /* bytes of a bitmap from which on it takes memory only where something is noted */
+
+static uint64_t noted_bytes(const rkb_inputs_t *inputs, uint32_t tensor) {
+   return (inputs->bound->view.tensors[tensor].elements / 64 + 1) * sizeof **inputs->noted;
+}
+
 static void free_noted(rkb_inputs_t *inputs) {
-   for (uint32_t i = 0; inputs->noted && i < inputs->bound->view.tensor_count; i++)
-      free(inputs->noted[i]);
+   for (uint32_t i = 0; inputs->noted && i < inputs->bound->view.tensor_count; i++) {
+      const uint64_t bytes = noted_bytes(inputs, i);
+      if (bytes < SPARSE_NOTES)
+         free(inputs->noted[i]);
+      else if (inputs->noted[i])
+         munmap(inputs->noted[i], bytes);
+   }
    free(inputs->noted);
    inputs->noted = NULL;
+}
+
+/* Few elements of a large tensor are read for the elements of an output that are judged, so clearing a bitmap of all would take longer than noting. */
+static uint64_t *new_noted(uint64_t bytes) {
+   void *made = bytes < SPARSE_NOTES ? rkb_try_allocate(bytes, 1, NULL)
+                                     : mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+   return made == MAP_FAILED ? NULL : made;
 }
 
 void rkb_task_inputs_note(rkb_inputs_t *inputs) {
@@ -126,7 +147,7 @@ void rkb_task_inputs_note(rkb_inputs_t *inputs) {
    free_noted(inputs);
    inputs->noted = rkb_allocate(view->tensor_count + 1, sizeof *inputs->noted);
    for (uint32_t i = 0; i < view->tensor_count; i++)
-      inputs->noted[i] = rkb_try_allocate(view->tensors[i].elements / 64 + 1, sizeof **inputs->noted, NULL);
+      inputs->noted[i] = new_noted(noted_bytes(inputs, i));
 }
 
 const uint64_t *rkb_task_inputs_noted(const rkb_inputs_t *inputs, uint32_t tensor) {

@@ -17,9 +17,16 @@ struct needed_inputs {
    uint32_t groups, places, buffers; /* places: how many blocks were executed */
 };
 
-/* The bitmap of the input elements on which all compared elements depend, and the list of its words that are not 0. */
+/* A word of a bitmap of elements, and the same word of the other row of its pair of rows; NO_WORD: there is none. */
+struct word {
+   uint64_t at, beside;
+};
+#define NO_WORD UINT64_MAX
+
+/* The words of the input elements on which all compared elements depend, and of their neighbours; elements: how many elements that are. */
 struct words {
-   uint64_t *bits, *list, count;
+   struct word *list;
+   uint64_t count, room, elements;
 };
 
 static void free_lists(struct needed_inputs *needed) {
@@ -48,29 +55,16 @@ static uint64_t pairs_of(uint64_t bits) {
    return bits | (bits & even) << 1 | (bits >> 1 & even);
 }
 
-/* Returns the number of the same word in the other row of a pair of rows.  width: words of a row. */
-static uint64_t word_beside(uint64_t word, uint64_t width) {
-   return (word / width & 1) ? word - width : word + width;
-}
-
 static void set_bit(uint64_t *bits, uint64_t at) {
    bits[at / 64] |= UINT64_C(1) << at % 64;
 }
 
-/* Adds to the elements their neighbours in the last two dims.  If results are rounded to a narrow type, a register holds two neighbours of a row, and is
- * defined only if both neighbours are.  NULL: no memory. */
+/* Adds to the elements their neighbours in the last two dims, for rows whose length is no multiple of 64.  If results are rounded to a narrow type, a register
+ * holds two neighbours of a row, and is defined only if both neighbours are.  NULL: no memory. */
 static uint64_t *with_neighbours(const uint64_t *noted, const rkb_tensor_t *tensor) {
    const uint64_t words = tensor->elements / 64 + 1, width = (uint64_t)tensor->shape[tensor->rank - 1];
    uint64_t *bits = calloc(words, sizeof *bits);
-   for (uint64_t w = 0; bits && width % 64 == 0 && w < tensor->elements / 64; w++) {
-      const uint64_t beside = word_beside(w, width / 64);
-      if (!noted[w])
-         continue;
-      bits[w] |= pairs_of(noted[w]);
-      if (beside < words - 1)
-         bits[beside] |= pairs_of(noted[w]);
-   }
-   for (uint64_t w = 0; bits && width % 64 && w < (tensor->elements + 63) / 64; w++)
+   for (uint64_t w = 0; bits && w < (tensor->elements + 63) / 64; w++)
       for (uint64_t left = noted[w]; left; left &= left - 1) {
          const uint64_t element = 64 * w + (uint64_t)__builtin_ctzll(left), row = element / width,
                         column = element % width;
@@ -81,6 +75,54 @@ static uint64_t *with_neighbours(const uint64_t *noted, const rkb_tensor_t *tens
          }
       }
    return bits;
+}
+
+/* The same for a word of rows that are whole words. */
+static inline uint64_t neighbours_in(const uint64_t *noted, const struct word *word) {
+   return pairs_of(noted[word->at] | (word->beside == NO_WORD ? 0 : noted[word->beside]));
+}
+
+/* False: no memory. */
+static bool add_word(struct words *words, uint64_t at, uint64_t beside, uint64_t bits) {
+   if (words->count == words->room) {
+      const uint64_t room = 2 * words->room;
+      struct word *larger = realloc(words->list, room * sizeof *larger);
+      if (!larger)
+         return false;
+      words->list = larger;
+      words->room = room;
+   }
+   words->list[words->count++] = (struct word){at, beside};
+   words->elements += (uint64_t)__builtin_popcountll(bits);
+   return true;
+}
+
+/* The words of a row of whole words. */
+static bool list_row(const uint64_t *noted, uint64_t row, uint64_t rows, uint64_t width,
+                     struct words *words) {
+   const uint64_t other = (row ^ 1) < rows ? row ^ 1 : row;
+   const uint64_t *own = noted + row * width, *beside = noted + other * width;
+   bool added = true;
+   for (uint64_t w = 0; added && w < width; w++)
+      if (own[w] | beside[w])
+         added = add_word(words, row * width + w, other == row ? NO_WORD : other * width + w,
+                          pairs_of(own[w] | beside[w]));
+   return added;
+}
+
+/* The words that hold what was noted for all elements.  False: no memory. */
+static bool list_words(const uint64_t *noted, const rkb_tensor_t *tensor, struct words *words) {
+   const uint64_t width = (uint64_t)tensor->shape[tensor->rank - 1], rows = tensor->elements / width;
+   uint64_t *own = width % 64 ? with_neighbours(noted, tensor) : NULL;
+   words->room = 64;
+   words->list = malloc(words->room * sizeof *words->list);
+   bool made = words->list && (own || width % 64 == 0);
+   for (uint64_t row = 0; made && !own && row < rows; row++)
+      made = list_row(noted, row, rows, width / 64, words);
+   for (uint64_t w = 0; made && own && w < tensor->elements / 64 + 1; w++)
+      made = !own[w] || add_word(words, w, NO_WORD, own[w]);
+   free(own);
+   return made;
 }
 
 /* Runs ------------------------------------------------------------------------------------------------------------------------ */
@@ -126,33 +168,18 @@ static bool add_bits(struct runs *runs, uint64_t word, uint64_t bits) {
 /* Lists the runs of elements that were noted for a group, with their neighbours.  False: no memory. */
 static bool list_runs(const struct words *words, const uint64_t *noted, const rkb_tensor_t *tensor,
                       rkb_machine_asked_t *needed) {
-   const uint64_t width = (uint64_t)tensor->shape[tensor->rank - 1], all = tensor->elements / 64;
+   const uint64_t width = (uint64_t)tensor->shape[tensor->rank - 1];
    uint64_t *own = width % 64 ? with_neighbours(noted, tensor) : NULL;
    struct runs runs = {.list = malloc(sizeof *runs.list), .room = 1};
    bool made = runs.list && (own || width % 64 == 0);
    for (uint64_t n = 0; made && n < words->count; n++) {
-      const uint64_t word = words->list[n], beside = own ? 0 : word_beside(word, width / 64),
-                     bits = own ? own[word] : pairs_of(noted[word] | (beside < all ? noted[beside] : 0));
-      made = add_bits(&runs, word, bits);
+      const struct word *word = &words->list[n];
+      made = add_bits(&runs, word->at, own ? own[word->at] : neighbours_in(noted, word));
    }
    needed->runs = (const uint64_t(*)[2])runs.list; /* not NULL, which would mean all elements */
    needed->count = runs.count;
    free(own);
    return made;
-}
-
-/* Lists the words with elements that were noted for all compared elements, and neighbours.  False: no memory. */
-static bool list_words(const uint64_t *noted, const rkb_tensor_t *tensor, struct words *words) {
-   const uint64_t all = tensor->elements / 64 + 1;
-   uint64_t count = 0;
-   words->bits = with_neighbours(noted, tensor);
-   for (uint64_t w = 0; words->bits && w < all; w++)
-      count += words->bits[w] != 0;
-   words->list = words->bits ? malloc((count + 1) * sizeof *words->list) : NULL;
-   for (uint64_t w = 0; words->list && w < all; w++)
-      if (words->bits[w])
-         words->list[words->count++] = w;
-   return words->list != NULL;
 }
 
 /* Groups ---------------------------------------------------------------------------------------------------------------------- */
@@ -260,8 +287,7 @@ static uint32_t count_places(const struct sample *s) {
 static bool saves(const struct words *words, const struct needed_inputs *needed) {
    uint64_t own = 0, all = 0;
    for (uint32_t n = 0; n < needed->buffers; n++) {
-      for (uint64_t w = 0; w < words[n].count; w++)
-         all += (uint64_t)__builtin_popcountll(words[n].bits[words[n].list[w]]);
+      all += words[n].elements;
       for (uint64_t r = 0; r < needed->lists[n].count; r++)
          own += needed->lists[n].runs[r][1] - needed->lists[n].runs[r][0];
    }
@@ -307,10 +333,8 @@ int needed_inputs_make(const struct sample *s, const struct compared_call *calls
       free_lists(made);
       status = make_groups(s, calls, count, 1, words, made, err);
    }
-   for (uint32_t n = 0; words && n < buffers; n++) {
-      free(words[n].bits);
+   for (uint32_t n = 0; words && n < buffers; n++)
       free(words[n].list);
-   }
    free(words);
    return status;
 }
