@@ -346,14 +346,33 @@ void rkb_machine_shadow(const rkb_machine_t *machine, uint32_t buffer, double *o
    }
 }
 
+#define EIGHT_VALUES UINT64_C(0x0101010101010101) /* bytes that all hold values */
+
+static uint64_t eight_at(const machine_region_t *region, uint64_t at) {
+   uint64_t eight;
+   memcpy(&eight, region->defined + at, sizeof eight);
+   return eight;
+}
+
+/* The first byte, from this one on, that holds no value; end: none. */
+static uint64_t end_of_values(const machine_region_t *region, uint64_t at, uint64_t end) {
+   while (at + 8 <= end && eight_at(region, at) == EIGHT_VALUES)
+      at += 8;
+   while (at < end && region->defined[at] == 1)
+      at++;
+   return at;
+}
+
 static void visit_defined(const machine_region_t *region, uint64_t at, uint64_t end,
                           void (*visit)(void *argument, uint64_t first, uint64_t bytes), void *argument) {
    while (at < end) {
-      uint64_t first = at;
-      while (at < end && region->defined[at] == 1)
-         at++;
+      const uint64_t first = at;
+      at = end_of_values(region, at, end);
       if (at > first)
          visit(argument, first, at - first);
+      else if (at + 8 <= end &&
+               (eight_at(region, at) == 0 || eight_at(region, at) == UNDEFINED_STORE * EIGHT_VALUES))
+         at += 8;
       else
          at++;
    }

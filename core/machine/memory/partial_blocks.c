@@ -106,13 +106,13 @@ static bool was_added(const machine_region_t *region, uint64_t word) {
 
 /* Whether the words from first up to, but not including, end hold values throughout. */
 static bool all_hold_values(const machine_region_t *region, uint64_t first, uint64_t end) {
-   uint64_t other = 0;
-   for (uint64_t word = first; region->defined && word < end; word++) {
-      uint32_t bytes;
-      memcpy(&bytes, region->defined + 4 * word, sizeof bytes);
-      other |= bytes ^ 0x01010101u;
-   }
-   return other == 0;
+   uint64_t word = first, two = TWO_WORDS;
+   uint32_t one = (uint32_t)TWO_WORDS;
+   for (; region->defined && word + 2 <= end && two == TWO_WORDS; word += 2)
+      memcpy(&two, region->defined + 4 * word, sizeof two);
+   if (region->defined && word < end)
+      memcpy(&one, region->defined + 4 * word, sizeof one);
+   return two == TWO_WORDS && one == (uint32_t)TWO_WORDS;
 }
 
 /* How many whole words of these bytes earlier blocks stored.  Words that atomic operations changed do not
