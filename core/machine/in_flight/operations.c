@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_OPERATIONS (1u << 22) /* of a block */
 
@@ -346,6 +347,12 @@ bool machine_operation_reads(machine_warp_t *warp, uint32_t lane, uint32_t numbe
    return true;
 }
 
+/* Whether the same operations accessed two units; false if threads accessed the second one. */
+static bool same_operations(const async_unit_t *unit, const async_unit_t *other) {
+   return !other->generic && unit->writer == other->writer &&
+          memcmp(unit->reader, other->reader, sizeof unit->reader) == 0;
+}
+
 bool machine_operation_writes(machine_warp_t *warp, uint32_t lane, uint32_t number, uint32_t offset,
                               uint32_t bytes) {
    machine_operations_t *operations = warp->block->operations;
@@ -354,10 +361,14 @@ bool machine_operation_writes(machine_warp_t *warp, uint32_t lane, uint32_t numb
    const uint32_t shift = operations->unit_shift, unit = 1u << shift;
    count_units(warp, bytes);
    stamp_pages(operations, offset, bytes);
+   async_unit_t before = {.generic = true};
    for (uint32_t n = offset >> shift; n <= (offset + bytes - 1) >> shift; n++) {
-      if (!machine_operation_check(warp, lane, number, n, true))
+      /* What was found of a unit holds for the next one if the same operations accessed it, and no thread did. */
+      if ((operations->units[n].generic || !same_operations(&operations->units[n], &before)) &&
+          !machine_operation_check(warp, lane, number, n, true))
          return false;
-      if (operations->units[n].generic) {
+      before = operations->units[n];
+      if (before.generic) {
          machine_shared_forget(warp->block, n << shift, unit);
          for (uint32_t g = (n << shift) >> operations->shift;
               g <= ((n << shift) + unit - 1) >> operations->shift; g++)

@@ -10,6 +10,7 @@
 /* The generic writes that the lane of an operation knows: writes of all threads up to the clock `all`, and writes of `thread` up to `clock`. */
 typedef struct generic_knowledge {
    uint32_t all, thread, clock; /* thread + 1; 0: none */
+   bool found; /* all was: most tiles are written by operations alone, and nobody asks for it */
 } generic_knowledge_t;
 
 #define SIDE_BY_SIDE 4u
@@ -39,6 +40,13 @@ static uint32_t fenced_by_all(const machine_warp_t *warp, uint32_t lane) {
    return least_clock(row + me + 1, knowledge->threads - me - 1, least_clock(row, me, own));
 }
 
+static uint32_t all_of(const machine_warp_t *warp, uint32_t lane, generic_knowledge_t *known) {
+   if (!known->found)
+      known->all = fenced_by_all(warp, lane);
+   known->found = true;
+   return known->all;
+}
+
 /* Whether the lane knows the last write of each word of a unit, with a fence behind the write.  If so, check_generic would find nothing when an operation of
  * the async proxy reads the unit: earlier writes are ordered before the last write, or they were findings.  *newest grows to the largest clock of a write
  * that known->all covers; UINT32_MAX: only known->thread and known->clock cover some write. */
@@ -63,11 +71,11 @@ static read_tile_t *tile_at(machine_operations_t *operations, uint64_t name, uin
 /* Whether the tile needs no check.  Three conditions: an operation of the same group read the same pieces; no thread or operation wrote to them since; and
  * this lane knows all writes that the other operation's lane had to know. */
 static bool read_before(const machine_warp_t *warp, uint32_t lane, uint32_t number, const read_tile_t *tile,
-                        uint64_t name, const generic_knowledge_t *generic) {
+                        uint64_t name, generic_knowledge_t *generic) {
    const machine_operations_t *operations = warp->block->operations;
    const machine_operation_t *operation = &operations->all[number];
    bool same = tile->name == name && tile->actor == operation->actor && tile->group == operation->count &&
-               tile->pc == operation->pc && tile->generic <= generic->all;
+               tile->pc == operation->pc && (!tile->generic || tile->generic <= all_of(warp, lane, generic));
    for (uint32_t page = tile->first; same && page <= tile->last; page++)
       same = operations->stamps[page] <= tile->stamp;
    for (uint32_t n = 0; same && n < TILE_WRITERS && tile->writer[n]; n++)
@@ -108,6 +116,8 @@ static bool read_each(machine_warp_t *warp, uint32_t lane, uint32_t number, cons
    for (uint32_t n = 0; n < count; n++)
       for (uint32_t u = offsets[n] >> shift; u <= (offsets[n] + 15) >> shift; u++) {
          async_unit_t *unit = &operations->units[u];
+         if (unit->generic)
+            (void)all_of(warp, lane, &generic);
          if (unit->writer != writer ||
              (unit->generic && !writes_known(operations, u, &generic, &tile->generic))) {
             if (!machine_operation_check(warp, lane, number, u, false))
@@ -151,7 +161,7 @@ bool machine_operation_reads_pieces(machine_warp_t *warp, uint32_t lane, uint32_
                met = {
                   .name = name, .actor = operation->actor, .group = operation->count, .pc = operation->pc};
    warp->run->work.burden += warp->block->clocks->knowledge->threads / 16;
-   const generic_knowledge_t generic = {.all = fenced_by_all(warp, lane)};
+   generic_knowledge_t generic = {0};
    if (name && read_before(warp, lane, number, tile, name, &generic))
       return true;
    met.stamp = operations->stamp;
