@@ -10,6 +10,7 @@
 #define ROOM 256u          /* outcomes that are told apart, a power of two */
 #define MOST_OF_THREADS 4u /* blocks that are added for what only some of their threads do */
 #define SELDOM 64u   /* and only if fewer than one block of so many does it: drawn blocks have the rest */
+#define MOST_TRIED 64u /* blocks that are looked at to find one of a kind inside its range */
 #define UNKNOWN 0.09 /* share of a grid's blocks: if more are of uncounted kinds, kinds are not weighed */
 
 struct kind {
@@ -17,7 +18,8 @@ struct kind {
    uint32_t count; /* blocks that were seen with it; 0: an empty place */
    uint32_t
       around; /* of these, blocks that were looked at one after the other through the grid; they tell the kind's share of the grid */
-   bool taken;     /* the sample has one, or it was chosen */
+   uint64_t least, greatest; /* numbers of these blocks */
+   bool taken;               /* the sample has one, or it was chosen */
 };
 
 struct block_kinds {
@@ -98,8 +100,11 @@ static void look_around(block_kinds_t *search, uint64_t total, uint64_t most, ui
       step++;
    for (uint64_t n = 0, block = first % total; n < most && n < total; n++, block = (block + step) % total) {
       struct kind *seen = look_at(search, block);
-      if (seen)
-         seen->around++;
+      if (!seen)
+         continue;
+      seen->least = seen->around && seen->least < block ? seen->least : block;
+      seen->greatest = seen->greatest > block ? seen->greatest : block;
+      seen->around++;
    }
    search->looked = most < total ? most : total;
 }
@@ -170,7 +175,20 @@ void block_kinds_close(block_kinds_t *search) {
    free(search);
 }
 
-bool block_kinds_lacks_kind(block_kinds_t *search, const struct sampled_launch *list, uint64_t *block) {
+/* A block of the kind in the middle half of its range, as `place` from 0 to 1 says.  It is the same for all candidates whose grids are alike, so that their
+ * predictions can be compared.  The last parts of a split sum may be empty, and an empty block tells nothing about the time of the others. */
+static uint64_t middle_of(block_kinds_t *search, const struct kind *kind, double place) {
+   const uint64_t middle =
+      kind->least + (uint64_t)((0.25 + place / 2) * (double)(kind->greatest - kind->least));
+   uint64_t outcomes;
+   for (uint64_t n = 0; n < MOST_TRIED && middle + n <= kind->greatest; n++)
+      if (place_of(search, middle + n, &outcomes) == kind)
+         return middle + n;
+   return kind->block;
+}
+
+bool block_kinds_lacks_kind(block_kinds_t *search, const struct sampled_launch *list, double place,
+                            uint64_t *block) {
    const struct kind *most = NULL;
    uint64_t outcomes;
    if (!search->conditions || search->steps == 0)
@@ -186,7 +204,7 @@ bool block_kinds_lacks_kind(block_kinds_t *search, const struct sampled_launch *
          most = seen;
    }
    if (most)
-      *block = most->block;
+      *block = middle_of(search, most, place);
    return most != NULL;
 }
 

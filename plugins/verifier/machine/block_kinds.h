@@ -13,9 +13,10 @@ block_kinds_t *block_kinds_open(const struct verifier *verifier, const struct ca
                                 const rkb_plan_launch_t *launch, rkb_random_t *stream);
 void block_kinds_close(block_kinds_t *kinds_of_grid);
 
-/* Whether the kernel tells apart a kind that many blocks of the grid are of and the list has no block of; *block: one of the most frequent such kind.  So the
+/* Whether the kernel tells apart a kind that many blocks of the grid are of and the list has no block of; *block: one of the most frequent such kind, inside its
+ * range of blocks as place from 0 to 1 says.  So the
  * speed model sees light blocks and heavy ones, where launches share a kernel. */
-bool block_kinds_lacks_kind(block_kinds_t *kinds_of_grid, const struct sampled_launch *sampled,
+bool block_kinds_lacks_kind(block_kinds_t *kinds_of_grid, const struct sampled_launch *sampled, double place,
                             uint64_t *block);
 /* The kinds of the list's counted blocks, and how many blocks of the grid are of each (MOST_KINDS at most).  Returns how many kinds; 0: they are not known, or one. */
 uint32_t block_kinds_count(block_kinds_t *kinds_of_grid, const struct sampled_launch *sampled, uint8_t *kinds,

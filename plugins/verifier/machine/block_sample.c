@@ -98,14 +98,17 @@ static void add_counted(const struct verifier *me, struct sampled_launch *list, 
    list->counted = list->spread = list->count;
 }
 
-/* One block of each kind that is many and has none yet: a few heavy blocks beside a thousand light ones decide how long a launch takes.  The blocks of a
+/* One block of each kind that is many and has none yet: a few heavy blocks beside a thousand light ones decide how long a launch takes.  Their places are drawn for the run, as
+ * those of the other counted blocks.  The blocks of a
  * cluster are executed together, and their counts are not told apart. */
-static void add_kinds(block_kinds_t *kinds_of_grid, const rkb_plan_launch_t *launch,
-                      struct sampled_launch *list) {
+static void add_kinds(const struct verifier *me, block_kinds_t *kinds_of_grid,
+                      const rkb_plan_launch_t *launch, struct sampled_launch *list, rkb_random_t *stream) {
    uint64_t block;
    if (launch->cluster[0] * launch->cluster[1] * launch->cluster[2] != 1)
       return;
-   for (uint32_t n = 0; n < MOST_OF_KINDS && block_kinds_lacks_kind(kinds_of_grid, list, &block); n++)
+   for (uint32_t n = 0;
+        n < MOST_OF_KINDS && block_kinds_lacks_kind(kinds_of_grid, list, me->random->real(stream), &block);
+        n++)
       add(list, launch->grid, block, false);
    list->counted = list->count;
    list->kind_count = block_kinds_count(kinds_of_grid, list, list->kinds, list->kind_blocks);
@@ -186,7 +189,7 @@ static bool draw_launch(const struct verifier *me, const struct candidate *candi
    if (!kinds_of_grid)
       return false;
    add_counted(me, list, grid, (uint64_t)me->config->bench_blocks, &shared);
-   add_kinds(kinds_of_grid, launch, list);
+   add_kinds(me, kinds_of_grid, launch, list, &shared);
    add_drawn(me, list, grid, 1, &own); /* one whatever the budget */
    add_ends(list, grid);
    add_chosen_by_kind(kinds_of_grid, launch, list);
