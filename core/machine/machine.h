@@ -98,7 +98,7 @@ typedef struct rkb_machine_options {
    void *fetch_argument;
    /* For such a machine: the elements of inputs whose effect the caller needs.  The blocks of a sample belong to asked_groups groups: the group of
     * a block is its place in the list modulo asked_groups.  `asked` has an entry for each group and buffer of the plan, the buffers of the first
-    * group first.  A tensor copy may leave undefined all elements that its block's group does not ask for; the values that depend on them are then
+    * group first.  Tensor copies and loads may leave undefined what the block's group does not ask for; the values that depend on it are then
     * undefined too.  The machine computes no products of undefined values and does not write them; where such a value decides something, that is a
     * finding.  The run counts as much work as one that computes all.  NULL: the caller needs all elements. */
    const rkb_machine_asked_t *asked;
