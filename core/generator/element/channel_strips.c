@@ -17,7 +17,8 @@ static bool is_number(const rkb_graph_t *graph, uint32_t size, int64_t number) {
 bool rkb_launch_is_channelwise(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const rkb_node_t *node =
       launch->anchor_count == 1 && launch->root_count ? &graph->nodes[launch->anchors[0]] : NULL;
-   if (!node || node->kind != RKB_NODE_CONVOLUTION || node->rank != RANK)
+   if (!node || (node->kind != RKB_NODE_CONVOLUTION && node->kind != RKB_NODE_CONVOLUTION_INPUT) ||
+       node->rank != RANK)
       return false;
    const rkb_node_t *image = &graph->nodes[node->inputs[0]], *weight = &graph->nodes[node->inputs[1]];
    for (uint32_t d = 0; d < 2; d++)
@@ -52,6 +53,16 @@ static int64_t across_of(const rkb_launch_t *launch) {
    return CHANNELS / launch->decisions[RKB_VECTOR];
 }
 
+/* How far the first place that a pixel sees lies before the pixel.  The gradient of an input is a convolution of the output's gradient by
+ * the taps in reverse order. */
+static const rkb_index_t *padding_of(rkb_writer_t *writer, const rkb_node_t *node, uint32_t side,
+                                     int64_t window) {
+   const rkb_index_t *padding = rkb_index_size(&writer->indices, node->integers[HEAD + 3 * side + 1]);
+   return node->kind == RKB_NODE_CONVOLUTION
+             ? padding
+             : less(writer, rkb_index_constant(&writer->indices, window - 1), padding);
+}
+
 /* Writes the block's taps to shared memory, a row for each tap; every thread of a channel loads some. */
 static void write_taps(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *channel,
                        int64_t window, int64_t threads) {
@@ -61,9 +72,12 @@ static void write_taps(rkb_writer_t *writer, const rkb_node_t *node, const rkb_i
    rkb_write_open(writer, true, "if (c < %s)", rkb_writer_uniform(writer, size_of(writer, node, 1)));
    rkb_write_open(writer, false, "for (int tap = threadIdx.x / %d; tap < %lld; tap += %lld)", CHANNELS,
                   (long long)(window * window), (long long)threads / CHANNELS);
-   const rkb_index_t *tap = rkb_writer_variable(writer, "tap",
+   const rkb_index_t *own = rkb_writer_variable(writer, "tap",
                                                 rkb_index_constant(&writer->indices, window * window)),
                      *side = rkb_index_constant(&writer->indices, window);
+   const rkb_index_t *tap = node->kind == RKB_NODE_CONVOLUTION
+                               ? own
+                               : less(writer, rkb_index_constant(&writer->indices, window * window - 1), own);
    const rkb_index_t *at[RANK] = {channel, zero,
                                   rkb_index_make(&writer->indices, RKB_INDEX_QUOTIENT, tap, side),
                                   rkb_index_make(&writer->indices, RKB_INDEX_REMAINDER, tap, side)};
@@ -86,14 +100,15 @@ static const rkb_index_t *channel_at(rkb_writer_t *writer, const rkb_index_t *ow
 
 /* Writes the thread's elements of one row of the image; places past the image's sides are 0. */
 static void write_row(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t **from,
-                      const rkb_index_t *first, const rkb_index_t *own, int64_t width, int64_t places) {
+                      const rkb_index_t *first, const rkb_index_t *own, int64_t width, int64_t places,
+                      int64_t window) {
    const rkb_node_t *image = &writer->graph->nodes[node->inputs[0]];
    const rkb_index_t *extent = rkb_index_constant(&writer->indices, places);
    rkb_write(writer, "float row[%lld][%lld] = {};", (long long)places, (long long)width);
    rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int place = 0; place < %lld; place++)",
                   3 * (int)(writer->depth + 1), "", (long long)places);
    from[3] = less(writer, sum_of(writer, first, rkb_writer_variable(writer, "place", extent)),
-                  rkb_index_size(&writer->indices, node->integers[HEAD + 4]));
+                  padding_of(writer, node, 1, window));
    const char *column = rkb_writer_index(writer, from[3]);
    rkb_write_open(writer, true, "if (%s >= 0 && %s < %s)", column, column,
                   rkb_writer_uniform(writer, size_of(writer, image, 3)));
@@ -119,11 +134,11 @@ static void write_sums(rkb_writer_t *writer, const rkb_node_t *node, const rkb_i
                   3 * (int)(writer->depth + 1), "", (long long)window);
    from[2] = less(
       writer, sum_of(writer, at[2], rkb_writer_variable(writer, "u", rkb_index_constant(indices, window))),
-      rkb_index_size(indices, node->integers[HEAD + 1]));
+      padding_of(writer, node, 0, window));
    const char *line = rkb_writer_index(writer, from[2]);
    rkb_write_open(writer, true, "if (%s >= 0 && %s < %s)", line, line,
                   rkb_writer_uniform(writer, size_of(writer, image, 2)));
-   write_row(writer, node, from, at[3], own, width, strip + window - 1);
+   write_row(writer, node, from, at[3], own, width, strip + window - 1, window);
    rkb_write(writer, "#pragma unroll");
    rkb_write(writer, "for (int v = 0; v < %lld; v++)", (long long)window);
    rkb_write(writer, "   for (int side = 0; side < %lld; side++) {", (long long)width);

@@ -2,19 +2,13 @@
 #include "generator/start/element_parts.h"
 
 #include <math.h>
-#include "generator/decisions/launch_decisions.h"
-#include "generator/kernel/kernel_text.h"
-#include "generator/start/start_schedules.h"
-#include "generator/start/tensor_start.h"
 
 #define LAUNCH_NANOSECONDS 1500.0
 /* Multiply-adds of a multiprocessor, whose factors come from its cache one by one: by the profiler's model 5 us for the 14 million of
  * mnist_conv_relu_pool's input gradient. */
 #define TERMS_A_NANOSECOND 20.0
 #define THREADS 256
-#define FEW_CHANNELS 8      /* with fewer, each tile is nearly empty */
 #define MOST_PARTS 8        /* so that each part has a warp */
-#define CLEARLY 0.8         /* an estimate must be this much less than another estimate to count as less */
 #define BUSY_THREADS 1024.0 /* threads of a multiprocessor that hide most of the time of loads */
 
 /* The terms of the loop that is divided among the parts: a sum's terms, or the channels of a convolution's sum. */
@@ -37,7 +31,7 @@ static int64_t parts_for(const rkb_target_t *target, const rkb_extent_t *e, doub
    return parts;
 }
 
-static double estimate(const rkb_target_t *target, const rkb_extents_t *e, int64_t parts) {
+double rkb_parts_estimate(const rkb_target_t *target, const rkb_extents_t *e, int64_t parts) {
    const double busy = BUSY_THREADS * (double)target->multiprocessors,
                 rate = TERMS_A_NANOSECOND * (double)target->multiprocessors;
    double sum = 0;
@@ -58,28 +52,4 @@ void rkb_launch_suit_parts(const rkb_graph_t *graph, const rkb_target_t *target,
    d[RKB_WINDOW] = d[RKB_STRIP] = 0;
    d[RKB_THREADS] = THREADS;
    d[RKB_PARTS] = parts_for(target, &e.mean, channels_of(graph, &graph->nodes[launch->anchors[0]], &e.mean));
-}
-
-/* Whether the launch's product has a window, so that neighbouring elements share factors.  In a matrix product, elements would read each factor
- * again from the second-level cache: by the model mnist_linear takes 45 us instead of 9. */
-static bool is_convolved(const rkb_graph_t *graph, const rkb_launch_t *launch) {
-   const uint32_t kind = launch->anchor_count == 1 ? graph->nodes[launch->anchors[0]].kind : RKB_NODE_INPUT;
-   return kind == RKB_NODE_CONVOLUTION || kind == RKB_NODE_CONVOLUTION_INPUT;
-}
-
-void rkb_schedule_suit_parts(rkb_graph_t *graph, const rkb_target_t *target, rkb_schedule_t *schedule,
-                             uint32_t number) {
-   rkb_launch_t *launch = &schedule->launches[number];
-   const rkb_launch_t before = *launch;
-   if (!is_convolved(graph, launch) || (launch->mapping != RKB_MAP_TILE && launch->mapping != RKB_MAP_TENSOR))
-      return;
-   const rkb_extents_t e = rkb_launch_extents(graph, launch);
-   if (fmin(e.mean.m, e.mean.n) >= FEW_CHANNELS)
-      return;
-   rkb_launch_suit_parts(graph, target, launch);
-   if (estimate(target, &e, launch->decisions[RKB_PARTS]) >
-          CLEARLY * rkb_launch_estimate(graph, target, &before) ||
-       rkb_launch_refused(graph, launch, target->shared_bytes) ||
-       !rkb_schedule_is_legal(graph, schedule, target->shared_bytes))
-      *launch = before;
 }

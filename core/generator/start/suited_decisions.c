@@ -10,6 +10,7 @@
 #include "generator/kernel/kernel_text.h"
 #include "generator/text/launch_text.h"
 #include "generator/kernel/longer_rows.h"
+#include "generator/start/element_parts.h"
 #include "generator/start/row_stages_start.h"
 #include "generator/decisions/stored_type.h"
 #include "generator/start/tensor_start.h"
@@ -117,8 +118,11 @@ static void suit_product(const rkb_graph_t *graph, const rkb_target_t *target, r
    rkb_launch_t tensor = *launch;
    /* Where channels are convolved by themselves, a tile would be nearly empty, and each channel needs its own place.  So
     * a thread computes one element. */
-   if ((kind == RKB_NODE_CONVOLUTION || kind == RKB_NODE_CONVOLUTION_INPUT) && e.mean.groups > 1 && fmin(e.mean.m, e.mean.n) < 4) {
-      launch->mapping = RKB_MAP_ELEMENT;
+   if (kind != RKB_NODE_MATMUL && e.mean.groups > 1 && fmin(e.mean.m, e.mean.n) < 4) {
+      if (kind == RKB_NODE_CONVOLUTION_WEIGHT) /* few elements, each a sum over all pixels */
+         rkb_launch_suit_parts(graph, target, launch);
+      else
+         launch->mapping = RKB_MAP_ELEMENT;
       return;
    }
    if (rkb_tensor_suit(graph, target, &e, &tensor) < suit_tile(graph, target, launch))
