@@ -109,7 +109,7 @@ static bool find_place(machine_warp_t *warp, const machine_instruction_t *i, uin
                        uint64_t *taint, uint32_t offset[LANES]) {
    machine_run_t *run = warp->run;
    const uint64_t add = (uint64_t)i->immediate;
-   uint64_t base = 0, beyond = 0;
+   uint64_t base = 0, size = UINT64_C(1) << 32, beyond = 0;
    const uint32_t first = (uint32_t)__builtin_ctz(mask);
    const bool wide = i->address_bytes == 8;
    const uint64_t one = add + (wide ? LANES_OF(uint64_t, i->a)[first] : LANES_OF(uint32_t, i->a)[first]);
@@ -122,6 +122,7 @@ static bool find_place(machine_warp_t *warp, const machine_instruction_t *i, uin
       if (!region || region->bytes > UINT32_MAX)
          return false;
       base = region->base;
+      size = region->bytes; /* another lane may access another region, which may lie close to this one */
       *in = (uint32_t)(region - run->regions);
       *taint = region->taint;
    } else if (window == WINDOW_SHARED) {
@@ -140,7 +141,7 @@ static bool find_place(machine_warp_t *warp, const machine_instruction_t *i, uin
                                                    : 0 - add;
    for (uint32_t l = 0; wide && l < LANES; l++) {
       const uint64_t distance = LANES_OF(uint64_t, i->a)[l] - from;
-      beyond |= mask >> l & 1 ? distance >> 32 : 0;
+      beyond |= (mask >> l & 1) && distance >= size;
       offset[l] = (uint32_t)distance;
    }
    for (uint32_t l = 0; !wide && l < LANES; l++)

@@ -17,7 +17,7 @@ static uint64_t pieces_of(const machine_region_t *region) {
 /* An access is aligned to its own size.  So where a region is aligned to a piece, no access lies in two
  * pieces. */
 bool machine_pack(machine_run_t *run, machine_region_t *region) {
-   if (!region->fetched || !region->read_only || region->bytes < LEAST_BYTES || region->base % PIECE_BYTES ||
+   if (!region->fetched || !region->read_only || region->bytes < LEAST_BYTES || region->alignment % PIECE_BYTES ||
        pieces_of(region) > UINT32_MAX)
       return true;
    region->places =
