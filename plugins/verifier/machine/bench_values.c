@@ -341,14 +341,17 @@ static int open_inputs(struct sample *s, bool own, rkb_error_t *err) {
  * these counts. */
 #define LINE_BYTES 128u
 
-/* The environment in which a bench case is judged: one of the candidate's environments but the plainest, which chance chooses. */
+/* The environment in which a bench case is judged: any but the plainest.  It is the same for all candidates of a run, since the places of buffers
+ * decide which sectors are left out where too many are counted, and the speed model compares candidates. */
 static uint64_t environment_of(const struct sample *s) {
    const struct verifier *me = s->verifier;
-   rkb_random_t stream = me->random->for_job(me->host, s->candidate->job, STREAM_ENVIRONMENT | (s->case_index + 1) << 8);
+   rkb_random_t stream =
+      me->random->for_job(me->host, s->candidate->job, RKB_RANDOM_OF_RUN | STREAM_ENVIRONMENT | (s->case_index + 1) << 8);
    for (uint32_t n = 0; n < s->plan->buffer_count; n++)
       if (s->plan->buffers[n].alignment % LINE_BYTES)
          return 0;
-   return s->candidate->environment + 1 + me->random->below(&stream, CANDIDATE_ENVIRONMENTS - 1);
+   const uint64_t first = me->random->next(&stream) >> 1 & ~UINT64_C(3);
+   return first + 1 + me->random->below(&stream, CANDIDATE_ENVIRONMENTS - 1);
 }
 
 /* Finds the buffers that each launch writes, from runs that executed check cases whole.  If no such run had the launch, it counts all buffers that the
