@@ -62,8 +62,6 @@ void rkb_round_storage(const rkb_program_t *program, const rkb_program_node_t *n
                        rkb_block_t *block);
 /* Reads a whole input into memory as doubles.  *data is malloc'd. */
 int rkb_load_input(rkb_reader_t *reader, uint32_t value, double **data);
-/* Counts a read of an input.  Once half of the input was asked for, the whole input is kept in memory if it fits. */
-int rkb_memory_note(rkb_reader_t *reader, uint32_t value, uint64_t count);
 /* Reads points of a costly value: from memory where known, otherwise computes and remembers them. */
 int rkb_memory_read(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,
                     const int64_t *index, rkb_block_t *out);

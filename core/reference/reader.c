@@ -13,7 +13,13 @@
 #define POINTS_CHUNK (UINT64_C(1) << 18) /* large, so that the products it reads see many elements at once */
 #define MOST_PIECE (UINT64_C(1) << 20)
 #define MOST_ATTEMPTS 3
-#define LOAD_CHUNK (UINT64_C(1) << 20) /* long enough that the source can use several threads */
+#define LOAD_CHUNK RKB_SHARED_ELEMENTS /* long enough that the source can use several threads */
+/* The source keeps what it drew lately, in runs of neighbours.  So it gives a run nearly as fast as memory does, if the whole input fits.  A row of a large
+ * input is read a few times before a second copy of the input pays; a small copy pays at once. */
+#define RUN_LEAST RKB_CHUNK
+#define RUN_INPUT_LEAST (UINT64_C(1) << 20) /* elements */
+#define RUN_INPUT_MOST (UINT64_C(1) << 22)
+#define RUN_SHARE 8u
 
 /* Reads are split into parts of this size for several threads.  Most reads are a few elements inside a region that is already
  * parallel; there, opening another parallel region, even for one thread, costs more than the read. */
@@ -209,14 +215,20 @@ static int load_single(rkb_reader_t *reader, uint32_t value, float **out) {
    return status;
 }
 
-int rkb_memory_note(rkb_reader_t *reader, uint32_t value, uint64_t count) {
+static bool is_run(uint64_t count, const int64_t *index) {
+   return count >= RUN_LEAST && index[0] >= 0 && index[count - 1] == index[0] + (int64_t)count - 1;
+}
+
+/* Counts a read of an input.  Once half of the input was asked for, the whole input is kept in memory if it fits. */
+static int note_read(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t *index) {
    rkb_memory_t *memory = reader->memory;
    const rkb_program_value_t *info = &reader->program->values[value];
    bool narrow = info->dtype == RKB_F32 || rkb_dtype_narrow(info->dtype) || rkb_dtype_bytes(info->dtype) == 1;
    uint64_t bytes = info->elements * (narrow ? sizeof(float) : sizeof(double));
    if (memory->stored[value].value || memory->single[value])
       return RKB_OK;
-   memory->asked[value] += count;
+   const bool is_large = info->elements >= RUN_INPUT_LEAST && info->elements <= RUN_INPUT_MOST;
+   memory->asked[value] += is_large && is_run(count, index) ? count / RUN_SHARE : count;
    if (memory->asked[value] < info->elements / 2 || bytes > memory->most_held - memory->held)
       return RKB_OK;
    int status = narrow ? load_single(reader, value, &memory->single[value])
@@ -373,7 +385,7 @@ int rkb_read(rkb_reader_t *reader, uint32_t value, uint64_t count, const int64_t
    const rkb_program_value_t *info = &reader->program->values[value];
    int status = reader->memory ? rkb_reader_work(reader, (double)count) : RKB_OK;
    if (status == RKB_OK && reader->memory && info->node < 0)
-      status = rkb_memory_note(reader, value, count);
+      status = note_read(reader, value, count, index);
    if (status != RKB_OK)
       return status;
    if (reader->stored[value].value) {
