@@ -1,11 +1,11 @@
 """Runs a model symbolically and records each functional call with the shapes it saw.
 
-A plain torch.fx trace knows no shapes, so models that ask for them (x.size(0), x.view(n, -1)) need their own treatment.
-Here each proxy carries a tensor of the meta device, which has a shape and a type and no data: sizes are ordinary integers,
-a large model costs nothing, and whatever depends on data has no answer and is refused with the line that asked.
+A plain torch.fx trace knows no shapes, but models ask for them (x.size(0), x.view(n, -1)).  Here each proxy has a tensor of the meta
+device, which has a shape and a type and no data.  So sizes are ordinary integers and a large model takes no memory.  If the model asks for
+something that depends on data, it is refused with the line that asked.
 
-Of torch.fx this takes the proxies and what becomes of unusual arguments.  The graph (traced_graph.py) and the patches of nn.Module are
-its own.  PyTorch is asked for a call's shapes once in all traces of an import (call_cache.py).
+This file takes proxies and the treatment of unusual arguments from torch.fx.  The graph (traced_graph.py) and the patches of nn.Module are
+written here.  In all traces of an import PyTorch computes the shapes of a call once (call_cache.py).
 """
 
 import collections
@@ -30,7 +30,7 @@ from user_file import MAKERS, first_line
 
 RESHAPING = frozenset("view reshape flatten unflatten squeeze unsqueeze view_as reshape_as contiguous".split())
 STATELESS = "; a task has no state: make it an argument of forward, and return what it becomes"
-PYTHON_TYPES = {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}  # as dtype=bool
+PYTHON_TYPES = {bool: torch.bool, int: torch.int64, float: torch.get_default_dtype()}  # a Python type that is given as dtype, as in dtype=bool
 
 
 def user_line(path):
@@ -74,7 +74,7 @@ class Constructors(torch.overrides.TorchFunctionMode):
             if "out" in named:
                 raise Refused(self.tracer.place() + "a constructor with out= is not covered")
             return self.tracer.create_proxy("call_function", function, arguments, named)
-        if arguments and type(arguments[0]) is ShapedProxy:  # what the call would come to after some more looks at its arguments
+        if arguments and type(arguments[0]) is ShapedProxy:  # torch comes to the same call, after more looks at the arguments
             return self.tracer.called(function, arguments, named)
         return function(*arguments, **named)
 
@@ -97,14 +97,14 @@ class ShapedTracer(torch.fx.Tracer):
         self.path = path
         self.shown = shown
         self.busy = False
-        self.rebound = {}  # id of a tensor that is no value of the graph, and was overwritten by one -> the proxy
+        self.rebound = {}  # id of a tensor outside the graph that a value of the graph overwrote -> the proxy of that value
         self.inputs = inputs  # placeholder name -> meta tensor
         self.batch_norms = {}
-        self.submodule_paths = self.tensor_attrs = None  # made when a call needs them
+        self.submodule_paths = self.tensor_attrs = None  # None until a call needs them
         self.taken = []  # the nodes among the arguments of the call that is being noted
-        self.state = state  # qualified name -> parameter; asking the module for it would be traced, without end
+        self.state = state  # qualified name -> parameter.  A module's own attributes are not read here: that would be traced, and so on without end
         self.known = {id(tensor): name for name, tensor in state.items()}
-        self.expected = expected  # the calls of another trace, which this one has to repeat; or None
+        self.expected = expected  # the calls of an earlier trace, which this trace must repeat; None: any calls
         self.calls = []
         self.spend = spend or (lambda: None)  # called once a node
 
@@ -115,7 +115,7 @@ class ShapedTracer(torch.fx.Tracer):
         return ShapedProxy(node, self)
 
     def getattr(self, attribute, value, cache):
-        """As torch's own, which goes through all parameters for each attribute that a module reads."""
+        """Replaces torch.fx's method, which searches all parameters each time a module reads an attribute."""
         name = self.known.get(id(value))
         if name is None:
             return value
@@ -132,7 +132,7 @@ class ShapedTracer(torch.fx.Tracer):
             raise Refused("the graph is another one")
 
     def is_leaf_module(self, module, qualified_name):
-        # In training mode its forward writes to its buffers, which has no place in a graph of values.
+        # In training mode its forward writes to its buffers, and a graph of values has no such writes.
         return isinstance(module, nn.modules.batchnorm._BatchNorm) and (module.training or module.running_mean is None)
 
     def call_leaf(self, module, arguments, named):
@@ -176,7 +176,7 @@ class ShapedTracer(torch.fx.Tracer):
             parent.node, parent.value, parent.known_by = whole.node, whole.value, None
             parent.version = proxy.storage.version
             up = parent.parent
-            while up:  # a view of a view: all the way to the tensor that owns the numbers
+            while up:  # the parent may be a view too: go on to the tensor that owns the numbers
                 above, index = up
                 whole = self.create_proxy("call_function", written, (above, index, parent), {}, stale=True)
                 above.node, above.value, above.known_by, above.version = whole.node, whole.value, None, proxy.storage.version
@@ -200,7 +200,7 @@ class ShapedTracer(torch.fx.Tracer):
             proxy.parent = (source, "no way back")
 
     def create_arg(self, a):
-        """Most arguments are values of the graph and numbers; torch.fx knows what becomes of the others."""
+        """Treats values of the graph and numbers, which most arguments are; leaves the others to torch.fx."""
         kind = type(a)
         if kind in NUMBERS:
             return a
@@ -227,7 +227,7 @@ class ShapedTracer(torch.fx.Tracer):
         return self.graph.create_node(kind, target, args, kwargs, name)
 
     def as_given(self, value):
-        """An argument as the graph takes it: a Python type is torch's, and what was overwritten is its new value."""
+        """Returns an argument in the form for the graph: for a Python type torch's type, for an overwritten tensor its new value."""
         if isinstance(value, type):
             return PYTHON_TYPES.get(value, value)
         return self.rebound[id(value)][1] if id(value) in self.rebound else value
@@ -255,9 +255,9 @@ class ShapedTracer(torch.fx.Tracer):
         return self.placed(node, taken, value, kind, target, args, kwargs)
 
     def repeat(self, call, x, held):
-        """add() for what a plain layer calls (layer_calls.py), its arguments known for what they are.  held: name -> proxy."""
+        """The same as add() for a call of a plain layer (layer_calls.py), whose arguments are not looked at again.  held: name -> proxy."""
         if x.version != x.storage.version:
-            return self.add(call.kind, call.target, *call.given(x, held), call.name, False)  # which refuses it
+            return self.add(call.kind, call.target, *call.given(x, held), call.name, False)  # add() refuses it
         key = (call, call_cache.key_of(x), *[call_cache.key_of(value) for value in held.values()])
         value = self.answers.get(key)
         if value is None:
@@ -284,7 +284,7 @@ class ShapedTracer(torch.fx.Tracer):
         name = target if isinstance(target, str) else getattr(target, "__name__", "")
         self.follow(kind, name)
         changes = kwargs.get("inplace") or (name.endswith("_") and not name.endswith("__") and kind in ("call_function", "call_method"))
-        changes = changes and getattr(target, "__module__", "") != "_operator"  # operator.and_ makes a value
+        changes = changes and getattr(target, "__module__", "") != "_operator"  # operator.and_ ends in _ but changes nothing
         if changes and args and isinstance(args[0], ShapedProxy) and isinstance(value, torch.Tensor):
             if args[0].parent and args[0].parent[1] == "no way back":
                 raise Refused(self.place() + "%s changes a view in place that is no slice; write it out of place" % name)
@@ -295,7 +295,7 @@ class ShapedTracer(torch.fx.Tracer):
         return proxy
 
     def answer(self, kind, target, args, kwargs):
-        """What the call gives: as it was answered before, for results that share nothing with the arguments."""
+        """Returns the result of a call.  If the result shares no memory with the arguments, an earlier answer to the same call serves."""
         if kind not in ("call_function", "call_method"):
             return self.evaluate(kind, target, args, kwargs)
         key, found = call_cache.find(self.answers, target, args, kwargs)
@@ -303,8 +303,8 @@ class ShapedTracer(torch.fx.Tracer):
             return found
         args, kwargs = map_values(args), map_values(kwargs)
         if target in OTHER_SHAPE:
-            args = (args[0].clone(),) + args[1:]  # the tensor may stand for other values too
-        if key is None:  # a tensor with numbers in it
+            args = (args[0].clone(),) + args[1:]  # the call changes its shape, and other values may share the tensor
+        if key is None:  # an argument is a tensor with numbers
             key, found = call_cache.find(self.answers, target, args, kwargs)
         if key is None:
             return self.evaluate(kind, target, args, kwargs)
@@ -345,7 +345,7 @@ class ShapedTracer(torch.fx.Tracer):
                 kwargs.pop("generator", None)
                 kwargs["device"] = "meta"
             return target(*args, **kwargs)
-        except RuntimeError as error:  # of meta tensors 1.13 raises NotImplementedError, which is one, and 2.11 others
+        except RuntimeError as error:  # for meta tensors PyTorch 1.13 raises NotImplementedError, a subclass, and 2.11 other classes
             if target in ("item", "tolist", "numpy"):
                 raise Refused(self.place() + "%s takes numbers out of a tensor, and they depend on data; go on with the tensor" % target)
             if not isinstance(error, NotImplementedError):
@@ -390,11 +390,11 @@ def wrap(model, inputs):
 
 
 def know_einops():
-    """Where the user's file has loaded einops: it looks a tensor's type up to learn who moves its elements, and has never seen a proxy."""
+    """If the user's file has loaded einops, tells it to treat a proxy as a tensor of PyTorch.  einops looks up a tensor's type to find its backend."""
     backends = sys.modules.get("einops._backends")
     if backends is None:
         return
-    known = getattr(backends, "_type2backend", None)  # from 0.7 on; before, a table by the name of the framework
+    known = getattr(backends, "_type2backend", None)  # since 0.7; earlier versions have a table with names of frameworks
     if known is not None:
         known[ShapedProxy] = backends.TorchBackend()
     else:
@@ -409,9 +409,9 @@ Traced = collections.namedtuple("Traced", "graph root calls")
 def trace(model, shown, inputs, path, given=None, expected=None, spend=None, answers=None, hooks=None):
     """Calls model with inputs (argument name -> tensor or plain value).  shown: the file's name in messages; path: of its code.
 
-    Gives the torch.fx graph, whose nodes carry 'value' and 'line' in their meta, and its root module, which holds the
-    constants.  Refused when the model writes to its own state or asks for data, and as soon as it calls something else than
-    `expected`, the calls of an earlier trace.  given: (parameters, buffers) of the model, by name.  spend() is called once a node, and may end the trace.  answers: of ShapedTracer.
+    Returns the torch.fx graph, whose nodes have 'value' and 'line' in their meta, and its root module, which holds the
+    constants.  Raises Refused if the model writes to its own state or asks for data, or if its calls differ from `expected`,
+    the calls of an earlier trace.  given: (parameters, buffers) of the model, by name.  spend() is called once a node, and may end the trace.  answers: of ShapedTracer.
     hooks: ModuleHooks that are entered already; without them the trace enters its own.
     """
     if hooks is None:

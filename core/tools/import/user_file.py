@@ -32,8 +32,8 @@ MAKERS = frozenset(
 GIVERS = ("get_inputs", "get_init_inputs")
 MOST_SIZE = 1 << 40
 LEAST_WIDTH = 16  # of a layer; smaller numbers in the body of a class are kernels, strides and counts
-LARGE = 1 << 14  # elements of a weight whose numbers take time
-LEAST_COMMON = 8  # of what divides all widths of a file
+LARGE = 1 << 14  # a weight with so many elements takes noticeable time to fill
+LEAST_COMMON = 8  # of the number that divides all widths of a file
 
 
 class MetaTensors(torch.overrides.TorchFunctionMode):
@@ -59,10 +59,10 @@ class LargeOnMeta(torch.overrides.TorchFunctionMode):
 
 
 class NoNumbers:
-    """While it is entered, torch.nn.init leaves tensors as they are: whoever looks at shapes alone needs no numbers in weights."""
+    """While it is entered, torch.nn.init does not change tensors: to learn shapes, weights need no numbers."""
 
     def __init__(self, on_meta=False):
-        self.on_meta = on_meta  # of those alone that have no data
+        self.on_meta = on_meta  # only tensors without data are left unchanged
 
     def left(self, function):
         if self.on_meta:
@@ -80,14 +80,14 @@ class NoNumbers:
 
 
 class Literal:
-    """One whole number of the file, under the name that its place has."""
+    """One whole number of the file, with the name of the variable or argument that has it."""
 
     def __init__(self, name, node, value):
         self.name = name
         self.node = node  # the expression that is replaced
         self.value = value
         self.followers = []  # other Literals of the same value that move with it
-        self.multiples = []  # (expression, factor): numbers that are this one times a factor
+        self.multiples = []  # (expression, factor): other numbers of the file that are this number times a factor
 
 
 def whole_number(node):
@@ -137,12 +137,12 @@ def defaults_of(function):
 
 
 def written_in(function):
-    """Whole numbers in the body of a function, outermost first; an assigned one has its name."""
+    """Lists the whole numbers in the body of a function, the outermost first.  A number that is assigned gets the variable's name."""
     found = []
 
     def visit(node, hint):
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and whole_number(node.operand) is not None:
-            return  # no size is negative: an axis, or a label that is ignored
+            return  # a negative number is no size, but an axis, or a label that a loss ignores
         value = whole_number(node)
         if value is not None:
             found.append((hint, node, value))
@@ -158,7 +158,7 @@ def written_in(function):
 
 
 def shaped_inputs(module):
-    """Inputs without data, which cost nothing; with it where get_inputs asks for numbers."""
+    """Returns inputs without data, which take no memory.  If get_inputs fails without data, returns inputs with data."""
     try:
         with MetaTensors():
             return module.get_inputs()
@@ -171,7 +171,7 @@ def real_inputs(module):
 
 
 def holders_of(tree):
-    """Of each node by its id: the list or the attributes that hold it, and where there."""
+    """Maps the id of each node to the list or the attributes that hold it, and to its index or name there."""
     found = {}
     for parent in ast.walk(tree):
         attributes = vars(parent)
@@ -203,12 +203,12 @@ class UserFile:
         self.literals = self.find_literals()
         self.holders = holders_of(self.tree)
         future = any(isinstance(statement, ast.ImportFrom) and statement.module == "__future__" for statement in self.tree.body)
-        self.bodies = [self.tree.body] if future else [[statement] for statement in self.tree.body]  # what is compiled at a time
+        self.bodies = [self.tree.body] if future else [[statement] for statement in self.tree.body]  # statements that are compiled together
         self.parts = {id(node): i for i, body in enumerate(self.bodies) for statement in body for node in ast.walk(statement)}
-        self.codes = {}  # (number of a body, its numbers) -> code
+        self.codes = {}  # (index of a body, the numbers put into it) -> code
         self.of_inputs_alone = of_inputs_alone(self.tree)
         self.store = ModelStore()
-        self.hooks = None  # of module_hooks.py, while an import has entered them
+        self.hooks = None  # ModuleHooks (module_hooks.py), while an import has entered them
 
     def source(self, path):
         if path.endswith(".pt2"):
@@ -218,13 +218,13 @@ class UserFile:
             return file.read()
 
     def explained(self, sentence):
-        """A refusal of an exported program names the place in the code that was exported."""
+        """Puts into a refusal of an exported program the place in the code that was exported."""
         match = re.match(r"%s:(\d+): " % re.escape(self.shown), sentence)
         place = self.places.get(int(match.group(1))) if match else None
         return "%s: %s: %s" % (self.shown, place, sentence[match.end() :]) if place else sentence
 
     def find_model_name(self):
-        """The class that is Model: its own name, or the one that `Model = name` gives."""
+        """Returns the name of the model's class: `Model`, or name where the file has `Model = name`."""
         for statement in self.tree.body:
             if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name) and getattr(statement.targets[0], "id", "") == "Model":
                 return statement.value.id
@@ -242,7 +242,7 @@ class UserFile:
                     if isinstance(part, ast.FunctionDef) and part.name == "__init__":
                         defaults += defaults_of(part)
                     if isinstance(part, ast.FunctionDef) and part.name == "forward":
-                        arguments = {argument.arg for argument in part.args.args}  # which are names of tensors
+                        arguments = {argument.arg for argument in part.args.args}  # names of tensors, so no name for a number
         literals, taken, better = [], arguments, dim_names.names_of_numbers(self.tree, self.model_name)
         for name, node, value in top + given + defaults:
             if value < 1 or value > MOST_SIZE:
@@ -284,8 +284,8 @@ class UserFile:
         return width
 
     def run(self, assignment, device=None, inputs_of=real_inputs):
-        """(model, {argument: value}) with the numbers of assignment (literal's name -> value); device 'meta' makes no data, 'shapes' no
-        random numbers in weights, and 'large on meta' no data in large weights alone.  inputs_of: gives the inputs of a module that has get_inputs."""
+        """Returns (model, {argument: value}) with the numbers of assignment (literal's name -> value).  With device 'meta' tensors have no data,
+        with 'shapes' weights have no random numbers, with 'large on meta' only large weights have no data.  inputs_of: returns the inputs of a module that has get_inputs."""
         changed = {}
         for literal in self.literals:
             value = assignment.get(literal.name, literal.value)
@@ -301,7 +301,7 @@ class UserFile:
         module = importlib.util.module_from_spec(spec)
         module.__file__ = self.path
         sys.modules["imported_model"] = module
-        seed = torch.manual_seed if device not in ("meta", "shapes") else torch.default_generator.manual_seed  # which tells no device
+        seed = torch.manual_seed if device not in ("meta", "shapes") else torch.default_generator.manual_seed  # this one does not touch any device
         seed(0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -317,8 +317,8 @@ class UserFile:
             return self.call(module, code, inputs_of)
 
     def compiled(self, values):
-        """The codes of the file's statements, with numbers in place of expressions (id of a node -> number).  The tree is as it was
-        afterwards, and statements without such a number are compiled once."""
+        """Compiles the file's statements with numbers in place of expressions (id of a node -> number).  The tree is restored afterwards.
+        Statements without such a number are compiled once."""
         put_back = []
         try:
             for node, value in values.items():
@@ -336,7 +336,7 @@ class UserFile:
         return self.codes[part, values]
 
     def call(self, module, codes, inputs_of=real_inputs, made_by=None):
-        """made_by: what decides the model, where one that was made before will do."""
+        """made_by: everything that decides the model, so that an equal model that was made before can be taken; None: a new model is made."""
         try:
             for code in codes:
                 exec(code, module.__dict__)

@@ -1,7 +1,7 @@
-"""The sizes that windows give, as functions of one dim: what a convolution or a pool makes of a size is known from its kernel, stride and
-padding, so no trace at another size has to tell it from functions that look the same so far.
+"""Output sizes of convolutions and pools, as functions of one dim.  Kernel, stride and padding give the function, so no further trace is
+needed to distinguish it from other functions that agree at the sizes that were traced.
 
-A window function is (name, step, shift, rest): (d + shift) / step + rest, rounded down, with 0 <= shift < step.  Windows one after another
+A window function is (name, step, shift, rest): (d + shift) / step + rest, rounded down, with 0 <= shift < step.  Several windows in sequence
 are one such function: ((d + a) / m + b) / n = (d + a + b m) / (m n)."""
 
 
@@ -11,7 +11,7 @@ def value_at(function, d):
 
 
 def slid_over(function, kernel, stride, padding, dilation):
-    """The function of a size, after a window has slid over it."""
+    """Returns the function of the output's size, when a window slides over a dim whose size has the given function."""
     name, step, shift, rest = function
     moved = shift + step * (rest + 2 * padding - dilation * (kernel - 1) - 1)
     return name, step * stride, moved % (step * stride), 1 + moved // (step * stride)
@@ -22,7 +22,7 @@ def each(value, spatial, axis):
 
 
 def windows_of(versions, vectors):
-    """[(kernel, stride, padding, dilation)] of a node's windows along its last dims, or nothing where it has none or they move with the dims.
+    """[(kernel, stride, padding, dilation)] of a node's windows along its last dims, or [] where it has none or their numbers depend on the dims.
     versions: the node in all traces; vectors: name -> its shape, each size a tuple over the traces."""
     node = versions[0]
     op, attributes = node["op"], node["attr"]
