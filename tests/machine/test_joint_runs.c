@@ -1,7 +1,7 @@
 /* Runs that follow another one leave what runs of their own would: outputs and their doubles bit for bit, for every file of
  * following/ and the kernels of the benchmark, in the first run and in later ones, with the code of both instruction sets, with doubles and without.  A
  * file's directive 'follows' says whether they follow: yes, no, or in the first run alone, where that has to find out that there
- * is nothing to follow in. */
+ * is nothing to follow in.  'environment' says in which (environment.h); in 1, 5 and 9 buffers lie close together. */
 #include "machine_harness.h"
 
 #include <dirent.h>
@@ -77,8 +77,10 @@ static bool same_as_alone(harness_t *harness, const rkb_machine_options_t *optio
 }
 
 /* Twice: inputs that are new to the machine, and more of them when it knows what they steer. */
-static bool follow(harness_t *harness, uint32_t checks, bool portable, const char *wanted) {
-   const rkb_machine_options_t options = {.checks = checks, .hang_limit = 100000000, .portable = portable};
+static bool follow(harness_t *harness, uint32_t checks, bool portable, uint64_t environment,
+                   const char *wanted) {
+   const rkb_machine_options_t options = {
+      .checks = checks, .hang_limit = 100000000, .portable = portable, .environment = environment};
    rkb_machine_t *machine = NULL;
    rkb_error_t err;
    set_t sets[SETS] = {0};
@@ -111,14 +113,16 @@ static bool check(const char *path, const char *source, const char *ptx, const c
       print_error("%s: %s\n", path, message);
       return false;
    }
-   const rkb_machine_options_t options = {.checks = ALL, .hang_limit = 100000000};
+   const char *named = strstr(source, "// environment: ");
+   const uint64_t environment = named ? strtoull(named + strlen("// environment: "), NULL, 10) : 0;
+   const rkb_machine_options_t options = {.checks = ALL, .hang_limit = 100000000, .environment = environment};
    harness_judge(&harness, &options, verdict, sizeof verdict, &text);
    good = strcmp(verdict, harness.expect) == 0;
    if (!good)
       print_error("found '%s', wanted '%s'\n%s", verdict, harness.expect, text ? text : "");
    for (int portable = ONLY_PORTABLE; portable < 2 && good; portable++)
-      good = follow(&harness, ALL, portable, wanted) &&
-             follow(&harness, ALL & ~RKB_MACHINE_SHADOW, portable, wanted);
+      good = follow(&harness, ALL, portable, environment, wanted) &&
+             follow(&harness, ALL & ~RKB_MACHINE_SHADOW, portable, environment, wanted);
    if (!good)
       print_error("%s: wrong\n", path);
    free(text);
