@@ -16,7 +16,7 @@ const lint_rule_t LINT_RULES[] = {
    {"printf", LINT_REJECT, "output from a kernel slows it down and nobody reads it", find_printf},
    {"input_write", LINT_REJECT, "inputs must be left as they are", find_input_write},
    {"special_register", LINT_SUSPECT,
-    "which multiprocessor or warp slot a block got is no basis for a result", find_special_register},
+    "where a block was put, and what its device counts, is no basis for a result", find_special_register},
    {"device_heap", LINT_SUSPECT, "memory from the device heap is neither checked nor reset between runs",
     find_heap},
    {"trap", LINT_SUSPECT, "a trap ends the whole context instead of the kernel", find_trap},
