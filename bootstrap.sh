@@ -11,7 +11,7 @@ usage: ./bootstrap.sh demo | test | bundle [--yes]
   demo     install what is missing, build, and run the main job: pipelines/stock.yaml on tasks/softmax
   test     install what is missing (PyTorch for the CPU too), build with warnings as errors, run part of the tests under
            the address and undefined-behaviour sanitizers, fuzz the readers of YAML, expressions, manifests, plans,
-           pipelines, tasks, kernels, PTX, event streams, queues, and replies of models and of programs (5,000 inputs each), and run every test
+           pipelines, tasks, prompts, kernels, PTX, event streams, queues, and replies of models and of programs (5,000 inputs each), and run every test
   bundle   build without HTTP and pack it with the libraries it needs into rkb-bundle.tar.xz, which runs from any folder of a
            machine with glibc 2.36 or newer: what a GPU machine without a network is given
 
@@ -56,7 +56,7 @@ sanitizer_flags='-g0 -O0 -fsanitize-undefined-trap-on-error -fno-sanitize-covera
 linker=(-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld -DCMAKE_MODULE_LINKER_FLAGS=-fuse-ld=lld -DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=lld)
 # Areas with fuzz targets, and how many inputs each target reads, kept ones among them.  Without the optimiser they run three quarters as fast.  Who
 # fuzzes for hours builds with the preset as it is.
-fuzzed_areas='base;library;lift;executor;sweep;kernel;system;stage;pipeline;llm;task;machine;plugins;cli'
+fuzzed_areas='base;library;lift;prompt;executor;sweep;kernel;system;stage;pipeline;llm;task;machine;plugins;cli'
 fuzz_runs=5000
 
 # --- packages -----------------------------------------------------------------------------------------------------

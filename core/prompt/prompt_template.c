@@ -122,12 +122,18 @@ static void read_line(reader_t *reader, const char *text, const char *end, uint3
    rkb_template_piece_t pieces[MOST_PIECES];
    uint32_t count = 0;
    const char *from = text;
-   while (count + 2 < MOST_PIECES) {
+   for (;;) {
       const char *open = memmem(from, (size_t)(end - from), "{{", 2);
       if (!open)
          break;
       const char *close = memmem(open, (size_t)(end - open), "}}", 2);
       uint32_t column = (uint32_t)(open - text) + 1;
+      if (count + 2 >= MOST_PIECES) {
+         rkb_problem(reader->problems, at(reader, number, column),
+                     "a line has at most %d slots and texts between them; break it before this slot",
+                     MOST_PIECES - 2);
+         break;
+      }
       if (!close) {
          rkb_problem(reader->problems, at(reader, number, column),
                      "'{{' is not closed on its line; write {{name}}");
