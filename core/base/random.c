@@ -108,30 +108,41 @@ static inline __attribute__((always_inline)) void fill(const rkb_random_t *strea
 }
 
 #if defined(__x86_64__)
-/* Computes four blocks at a time, each 32-bit value in a 64-bit lane, with the same arithmetic. */
-__attribute__((target("avx2"))) static void draw_four_avx2(const rkb_random_t *stream, uint64_t block,
-                                                           uint64_t out[8]) {
+/* Computes eight blocks at a time, each 32-bit value in a 64-bit lane, with the same arithmetic.  The two halves do not wait for each other. */
+__attribute__((target("avx2"))) static void draw_eight_avx2(const rkb_random_t *stream, uint64_t block,
+                                                            uint64_t out[16]) {
    const __m256i low = _mm256_set1_epi64x(0xffffffff);
    const __m256i m0 = _mm256_set1_epi64x((int64_t)MULTIPLIER_0),
                  m1 = _mm256_set1_epi64x((int64_t)MULTIPLIER_1);
-   const __m256i number = _mm256_add_epi64(_mm256_set1_epi64x((int64_t)block), _mm256_set_epi64x(3, 2, 1, 0));
-   __m256i x0 = _mm256_and_si256(number, low), x1 = _mm256_srli_epi64(number, 32);
-   __m256i x2 = _mm256_set1_epi64x(stream->stream[0]), x3 = _mm256_set1_epi64x(stream->stream[1]);
-   uint32_t k0 = stream->key[0], k1 = stream->key[1];
-   for (int round = 0; round < ROUNDS; round++) {
-      __m256i p0 = _mm256_mul_epu32(x0, m0), p1 = _mm256_mul_epu32(x2, m1);
-      x0 = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(p1, 32), x1), _mm256_set1_epi64x(k0));
-      x1 = _mm256_and_si256(p1, low);
-      x2 = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(p0, 32), x3), _mm256_set1_epi64x(k1));
-      x3 = _mm256_and_si256(p0, low);
-      k0 += WEYL_0;
-      k1 += WEYL_1;
+   __m256i x0[2], x1[2], x2[2], x3[2];
+   for (int h = 0; h < 2; h++) {
+      const __m256i number =
+         _mm256_add_epi64(_mm256_set1_epi64x((int64_t)block + 4 * h), _mm256_set_epi64x(3, 2, 1, 0));
+      x0[h] = _mm256_and_si256(number, low);
+      x1[h] = _mm256_srli_epi64(number, 32);
+      x2[h] = _mm256_set1_epi64x(stream->stream[0]);
+      x3[h] = _mm256_set1_epi64x(stream->stream[1]);
    }
-   const __m256i even = _mm256_or_si256(x0, _mm256_slli_epi64(x1, 32));
-   const __m256i odd = _mm256_or_si256(x2, _mm256_slli_epi64(x3, 32));
-   const __m256i first = _mm256_unpacklo_epi64(even, odd), second = _mm256_unpackhi_epi64(even, odd);
-   _mm256_storeu_si256((__m256i *)out, _mm256_permute2x128_si256(first, second, 0x20));
-   _mm256_storeu_si256((__m256i *)(out + 4), _mm256_permute2x128_si256(first, second, 0x31));
+   __m256i k0 = _mm256_set1_epi64x(stream->key[0]), k1 = _mm256_set1_epi64x(stream->key[1]);
+   for (int round = 0; round < ROUNDS; round++) {
+      for (int h = 0; h < 2; h++) {
+         /* a product takes the lower halves of its factors alone, so only what is handed out is cut to them */
+         const __m256i p0 = _mm256_mul_epu32(x0[h], m0), p1 = _mm256_mul_epu32(x2[h], m1);
+         x0[h] = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(p1, 32), x1[h]), k0);
+         x1[h] = p1;
+         x2[h] = _mm256_xor_si256(_mm256_xor_si256(_mm256_srli_epi64(p0, 32), x3[h]), k1);
+         x3[h] = p0;
+      }
+      k0 = _mm256_add_epi32(k0, _mm256_set1_epi64x(WEYL_0));
+      k1 = _mm256_add_epi32(k1, _mm256_set1_epi64x(WEYL_1));
+   }
+   for (int h = 0; h < 2; h++) {
+      const __m256i even = _mm256_or_si256(_mm256_and_si256(x0[h], low), _mm256_slli_epi64(x1[h], 32));
+      const __m256i odd = _mm256_or_si256(_mm256_and_si256(x2[h], low), _mm256_slli_epi64(x3[h], 32));
+      const __m256i first = _mm256_unpacklo_epi64(even, odd), second = _mm256_unpackhi_epi64(even, odd);
+      _mm256_storeu_si256((__m256i *)(out + 8 * h), _mm256_permute2x128_si256(first, second, 0x20));
+      _mm256_storeu_si256((__m256i *)(out + 8 * h + 4), _mm256_permute2x128_si256(first, second, 0x31));
+   }
 }
 
 __attribute__((target("avx2"))) static void fill_avx2(const rkb_random_t *stream, uint64_t position,
@@ -139,8 +150,8 @@ __attribute__((target("avx2"))) static void fill_avx2(const rkb_random_t *stream
    uint64_t done = 0;
    if (count > 0 && position % 2 != 0)
       out[done++] = rkb_random_at(stream, position);
-   for (; count - done >= 8; done += 8)
-      draw_four_avx2(stream, (position + done) / 2, out + done);
+   for (; count - done >= 16; done += 16)
+      draw_eight_avx2(stream, (position + done) / 2, out + done);
    fill(stream, position + done, count - done, out + done);
 }
 #endif
@@ -313,13 +324,14 @@ static inline __attribute__((always_inline)) void normals_batch(unsigned count, 
       centre_lanes(draws + done, q, out + done);
       for (unsigned i = 0; i < LANES; i++) { /* branch-free, because the branch would be unpredictable */
          at[found] = (uint16_t)(done + i);
-         p[found < BATCH ? found : 0] = q[i] + 0.5;
          found += !(fabs(q[i]) <= CENTRE);
       }
    }
    for (; done < count; done++)
       out[done] = rkb_random_normal_of(draws[done]);
    unsigned tail = 0;
+   for (unsigned i = 0; i < found; i++)
+      p[i] = place_of(draws[at[i]]);
    for (unsigned i = found; i % LANES != 0; i++)
       p[i] = 0.01; /* padding: any value in a tail fills the last group of LANES */
    for (; tail < found; tail += LANES) {
