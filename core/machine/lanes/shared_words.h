@@ -62,11 +62,35 @@ static inline bool find_shared_offsets(machine_warp_t *warp, const machine_instr
    return true;
 }
 
+/* The same for all lanes, of a block that is in no cluster, in one pass. */
+static inline bool find_shared_of_all(machine_warp_t *warp, const machine_instruction_t *i, uint32_t bytes,
+                                      words_t *to) {
+   const uint32_t add = (uint32_t)i->immediate, shared_bytes = warp->block->cluster.shared_bytes,
+                  last = shared_bytes - bytes;
+   const uint64_t *wide = LANES_OF(uint64_t, i->a);
+   const uint32_t *narrow = LANES_OF(uint32_t, i->a);
+   group_t bad = {0};
+   if (shared_bytes < bytes)
+      return false;
+   for (int g = 0; g < GROUPS; g++) {
+      const group_t offset = add + (i->address_bytes == 8 ? lower_halves(wide + GROUP * g)
+                                                          : *(const group_t *)(narrow + GROUP * g));
+      bad |= (group_t)(offset > last) | (offset & (bytes - 1));
+      *(group_t *)(to->offset + GROUP * g) = offset;
+   }
+   if (any_bit(bad))
+      return false;
+   use_shared(warp, to);
+   return true;
+}
+
 static inline bool find_shared_words(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
                                      words_t *to) {
-   if (!find_shared_offsets(warp, i, mask, 4u * i->elements, to))
+   const uint32_t bytes = 4u * i->elements;
+   if (mask == FULL_MASK && warp->block->cluster.blocks == 1 ? !find_shared_of_all(warp, i, bytes, to)
+                                                             : !find_shared_offsets(warp, i, mask, bytes, to))
       return false;
-   find_shape(to, 4u * i->elements);
+   find_shape(to, bytes);
    return true;
 }
 

@@ -50,11 +50,9 @@ static void store_lanes(machine_warp_t *warp, const machine_instruction_t *i, ui
    }
 }
 
-OP(store) {
-   const bool shared = moves_shared(warp, i, mask);
-   warp->run->changes++;
-   if (shared && !warp->block->measured && store_shared(warp, i, mask))
-      return;
+/* Not inlined, as in load.c. */
+static __attribute__((noinline)) void store_others(machine_warp_t *warp, const machine_instruction_t *i,
+                                                   uint32_t mask, bool shared) {
    uint64_t address[LANES];
    mask = lane_addresses(warp, i, mask, address);
    if (warp->block->measured)
@@ -65,4 +63,11 @@ OP(store) {
        (store_words(warp, i, mask, address) || store_narrow_parts(warp, i, mask, address)))
       return;
    store_lanes(warp, i, mask, address);
+}
+
+OP(store) {
+   const bool shared = moves_shared(warp, i, mask);
+   warp->run->changes++;
+   if (!shared || warp->block->measured || !store_shared(warp, i, mask))
+      store_others(warp, i, mask, shared);
 }

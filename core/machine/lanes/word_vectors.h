@@ -30,6 +30,12 @@ static inline group_t group_of(uint32_t value) {
    return value + (group_t){0};
 }
 
+/* The lower halves of eight numbers. */
+static inline group_t lower_halves(const uint64_t *numbers) {
+   const group_t first = *(const group_t *)numbers, second = *(const group_t *)(numbers + GROUP / 2);
+   return __builtin_shufflevector(first, second, 0, 2, 4, 6, 8, 10, 12, 14);
+}
+
 static inline group_t lower_of(group_t a, group_t b) {
 #ifdef __AVX2__
    return (group_t)_mm256_min_epu32((__m256i)a, (__m256i)b);

@@ -131,6 +131,21 @@ static inline doubles_t kept_doubles(const words_t *from, const double *shadow, 
                            shadow[offset[3] >> 2]};
 }
 
+/* Doubles of all lanes, groups of which load consecutive words or one word. */
+static inline void load_grouped_shadows(const words_t *from, const double *shadow, const uint32_t *value,
+                                        double *d) {
+   for (int l = 0; l < LANES; l += GROUP) {
+      const double *first = shadow + (from->offset[l] >> 2);
+      if (from->equal[l / GROUP]) {
+         const doubles_t one = {*first, *first, *first, *first};
+         *(doubles_t *)(d + l) = *(doubles_t *)(d + l + 4) = doubles_of(one, value + l);
+      } else {
+         *(doubles_t *)(d + l) = doubles_of(*(const doubles_t *)first, value + l);
+         *(doubles_t *)(d + l + 4) = doubles_of(*(const doubles_t *)(first + 4), value + l + 4);
+      }
+   }
+}
+
 /* Doubles of the words that were loaded into part: memory's doubles, or the float where memory has none. */
 static inline void load_word_shadows(machine_warp_t *warp, const words_t *from, const machine_slot_t *part,
                                      uint32_t mask, uint32_t e) {
@@ -143,6 +158,8 @@ static inline void load_word_shadows(machine_warp_t *warp, const words_t *from, 
       const double one = shadow[from->offset[0] >> 2],
                    number = machine_has_shadow(one) ? one : (double)bits_to_float(value[__builtin_ctz(mask)]);
       EACH_LANE d[l] = KEEP(number, d[l]);
+   } else if (mask == FULL_MASK && from->shape == WORDS_GROUPED) {
+      load_grouped_shadows(from, shadow, value, d);
    } else if (mask == FULL_MASK) {
       for (int l = 0; l < LANES; l += 4)
          *(doubles_t *)(d + l) = doubles_of(kept_doubles(from, shadow, l), value + l);
