@@ -78,8 +78,11 @@ static uint64_t name_of(uint32_t tensor, uint64_t number) {
    return number * TENSORS + tensor + 1;
 }
 
+/* Each tensor's pieces begin at another slot.  No piece needs a division but those of a tensor that has more of them than there are slots. */
 static uint32_t slot_of(const rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t number) {
-   return (uint32_t)((number + tensor * UINT64_C(0x9e3779b97f4a7c15)) % pieces->slots);
+   const uint32_t slots = pieces->slots, begin = (uint32_t)((uint64_t)(tensor * 0x9e3779b9u) * slots >> 32),
+                  slot = (uint32_t)(number < slots ? number : number % slots) + begin;
+   return slot < slots ? slot : slot - slots;
 }
 
 static bool is_kept(const rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t number) {
