@@ -286,6 +286,13 @@ static bool list_constants(decoder_t *decoder) {
    return true;
 }
 
+static void mark_plain(machine_program_t *program) {
+   for (uint32_t n = 0; n < program->count; n++) {
+      machine_instruction_t *i = &program->code[n];
+      i->plain = i->kind == MACHINE_VALUE && !i->guard && !i->extra_count && !(i->flags & FLAG_TOUCHES);
+   }
+}
+
 static bool make(decoder_t *decoder, uint32_t entry) {
    const ptx_module_t *module = decoder->module;
    decoder->function_pc = malloc((module->function_count + 1) * sizeof *decoder->function_pc);
@@ -317,6 +324,7 @@ static bool make(decoder_t *decoder, uint32_t entry) {
    program->branch_targets = decoder->targets;
    if (!machine_control_flow(program) || !machine_find_waits(program) || !machine_place_registers(program))
       return decode_out_of_memory(decoder);
+   mark_plain(program);
    return true;
 }
 

@@ -87,6 +87,8 @@ struct machine_instruction {
    uint16_t flags;
    uint32_t extra; /* the first of its extra register operands, of which there are extra_count */
    uint16_t extra_count;
+   /* MACHINE_VALUE of at most three registers, without a guard, and no register of products in flight */
+   bool plain;
    uint32_t target; /* branch, call: instruction */
    uint32_t rank;   /* of its basic block, in execution order */
    uint32_t block;  /* basic block */

@@ -346,6 +346,7 @@ static void leave_out(const stores_t *s, machine_instruction_t *i) {
       i->kind = MACHINE_NOTHING;
    }
    i->guard = 0;
+   i->plain = false;
    i->flags = 0;
    i->class = RKB_CLASS_OTHER;
 }

@@ -1,7 +1,7 @@
-/* Runs one warp: dispatches instructions for 32 lanes; carries definedness, taint and shadows through
- * operations that work lane by lane; and keeps diverged lanes apart as fragments.  The fragment of lowest rank runs first.  Runs until each
+/* Runs one warp: dispatches instructions for 32 lanes, and keeps diverged lanes apart as fragments.  The fragment of lowest rank runs first.  Runs until each
  * fragment waits at a barrier or is done, or until the warp has used its quantum.  On the machine's thread. */
 #include "machine/async/warpgroups.h"
+#include "machine/execute/register_operations.h"
 #include "machine/state/decisions.h"
 #include "machine/state/loop_turns.h"
 #include "machine/state/recording.h"
@@ -11,57 +11,6 @@
  * waiting lane makes.  The numbers are large, because lanes that run alone may miss each other at a shuffle. */
 #define PATIENCE 100000u
 #define STRONG_PATIENCE 64u
-
-/* The arrays in which a warp keeps what it knows of its registers.  They stay in place while the warp runs, which the compiler cannot know. */
-typedef struct known {
-   uint32_t *defined, *valid;
-   uint64_t *taint;
-   const machine_slot_t *extras;
-} known_t;
-
-static inline __attribute__((always_inline)) known_t known_of(const machine_warp_t *warp) {
-   return (known_t){warp->defined, warp->valid, warp->taint, warp->program->extras};
-}
-
-/* taints, shadows: the run keeps them. */
-static inline __attribute__((always_inline)) void run_value(machine_warp_t *warp, const known_t *known,
-                                                            const machine_instruction_t *i, uint32_t mask,
-                                                            bool taints, bool shadows) {
-   const bool one_more = i->extra_count && !(i->flags & FLAG_SECOND);
-   uint32_t defined = known->defined[i->ai] & known->defined[i->bi] & known->defined[i->ci];
-   uint64_t taint = 0;
-   if (taints)
-      taint = known->taint[i->ai] | known->taint[i->bi] | known->taint[i->ci];
-   if (one_more) {
-      const uint16_t number = known->extras[i->extra].number;
-      defined &= known->defined[number];
-      if (taints)
-         taint |= known->taint[number];
-   }
-   if (shadows && i->shadow) {
-      machine_shadow_fill(warp, i->a, i->ai);
-      if (i->bi)
-         machine_shadow_fill(warp, i->b, i->bi);
-      if (i->ci)
-         machine_shadow_fill(warp, i->c, i->ci);
-   }
-   i->run(warp, i, mask);
-   if (mask == FULL_MASK) {
-      known->defined[i->di] = defined;
-      if (taints)
-         known->taint[i->di] = taint;
-   } else {
-      known->defined[i->di] = (known->defined[i->di] & ~mask) | (defined & mask);
-      if (taints)
-         known->taint[i->di] |= taint;
-   }
-   if (shadows && i->shadow) {
-      i->shadow(warp, i, mask);
-      known->valid[i->di] |= mask;
-   } else if (shadows) {
-      known->valid[i->di] &= ~mask;
-   }
-}
 
 /* The loop ---------------------------------------------------------------------------------------------------- */
 
@@ -220,6 +169,10 @@ static inline __attribute__((always_inline)) bool run_plain(machine_warp_t *warp
    do {
       const machine_instruction_t *i = &code[pc];
       warp->pc = pc;
+      if (!notes && values == FULL_MASK && i->plain) {
+         run_plain_value(warp, &known, i, taints, shadows);
+         continue;
+      }
       uint32_t lanes = here;
       if (i->guard && !(lanes = guarded(warp, i, here)) && (i->kind > MACHINE_CUSTOM || !taints))
          continue;
