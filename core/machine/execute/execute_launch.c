@@ -280,7 +280,9 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
          machine_take_asked(run);
       if (run->options.block_work)
          run->work.budget = run->work.executed + run->work.burden + run->options.block_work;
+      const uint64_t block_began = run->work.executed;
       machine_block_run(launch, linear);
+      machine_partial_instructions(run, run->work.executed - block_began);
       if (run->record)
          machine_follow(launch, linear);
       if (run->extents)

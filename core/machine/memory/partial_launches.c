@@ -107,6 +107,12 @@ void machine_partial_path(machine_run_t *run, uint32_t basic_blocks, uint64_t *p
       place->words = hash;
 }
 
+void machine_partial_instructions(machine_run_t *run, uint64_t instructions) {
+   rkb_machine_extent_t *place = place_of(run, run->place >> PLACE_BITS, run->place & MOST_PLACES);
+   if (place)
+      place->bytes = instructions;
+}
+
 static bool is_output(const machine_run_t *run, const machine_region_t *region) {
    const uint32_t role = run->plan->buffers[region->buffer].role;
    return role == RKB_OUT || role == RKB_INOUT;
@@ -205,6 +211,11 @@ bool rkb_machine_extent(const rkb_machine_t *machine, uint32_t launch, uint32_t 
 uint64_t rkb_machine_path(const rkb_machine_t *machine, uint32_t launch, uint32_t place) {
    const rkb_machine_extent_t *known = place_of(&machine->run, launch, place);
    return known ? known->words : 0;
+}
+
+uint64_t rkb_machine_block_instructions(const rkb_machine_t *machine, uint32_t launch, uint32_t place) {
+   const rkb_machine_extent_t *known = place_of(&machine->run, launch, place);
+   return known ? known->bytes : 0;
 }
 
 bool rkb_machine_pattern(const rkb_machine_t *machine, uint32_t launch, uint32_t buffer, uint32_t *place,

@@ -31,8 +31,8 @@ static inline void want(machine_region_t *region, uint64_t word) {
    set(region->wanted_pieces, word / PIECE_WORDS);
 }
 
-/* The place of an extra extent, which belongs to no buffer.  It keeps what is known of a block beside its stores.  words: its path; again: whether
- * it was cut short. */
+/* The place of an extra extent, which belongs to no buffer.  It keeps what is known of a block beside its stores.  words: its path; bytes: its
+ * thread-instructions; again: whether it was cut short. */
 static inline rkb_machine_extent_t *place_of(const machine_run_t *run, uint32_t launch, uint32_t place) {
    if (!run->extents || !run->extents[launch] || place >= run->extent_places[launch])
       return NULL;

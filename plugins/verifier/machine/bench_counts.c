@@ -149,46 +149,95 @@ static int count_alone(struct bench_case *bench, rkb_machine_options_t *options,
    return status == RKB_OK ? execute_again(&bench->sample, options, err) : status;
 }
 
-int sample_execute_counting(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
-   struct bench_case *bench = s->counts;
-   const bool compares = !bench->steered && compared_elements_apply(s),
-              values = bench->steered || (s->plan->launch_count == 1 && !compares);
+/* The counted blocks without values, as the judged ones are executed. */
+static int count_foreseen(struct bench_case *bench, const rkb_machine_options_t *options,
+                          rkb_machine_report_t *report, rkb_machine_t **machine, rkb_error_t *err) {
+   struct sample *s = &bench->sample;
+   rkb_machine_options_t own = *options;
+   own.sample = s->blocks.counted;
+   own.sample_instructions = SAMPLE_INSTRUCTIONS;
+   own.requests = own.no_values = true;
+   own.checks |= RKB_MACHINE_TAINT;
+   const int status = sample_run_once(s, &own, s->buffers, machine, report, err);
+   if (status != RKB_OK || report->finding_count || (report->control_taint | report->address_taint))
+      return status;
+   sample_spend(s, report->work);
+   block_sample_keep(&s->blocks, s->plan, report);
+   return keep_launches(bench, report, err);
+}
+
+/* Counts blocks, and executes the judged ones once, with only the values that count.  *enough: this was done; *foreseen: what decides whether these values suffice
+ * is known. */
+static int execute_foreseen(struct bench_case *bench, const rkb_machine_options_t *options, bool *enough,
+                            bool *foreseen, rkb_error_t *err) {
+   struct sample *s = &bench->sample;
+   rkb_machine_t *machine = NULL;
+   rkb_machine_report_t report;
+   *enough = *foreseen = false;
+   int status = count_foreseen(bench, options, &report, &machine, err);
+   if (status == RKB_OK && bench->counted)
+      status = compared_elements_run_foreseen(s, options, &report, enough, foreseen, err);
+   rkb_machine_close(machine);
+   return status;
+}
+
+/* Executes the judged blocks and counts the counted ones of them, if they were not counted before. */
+static int execute_and_count(struct bench_case *bench, rkb_machine_options_t *options, bool values,
+                             bool compares, rkb_error_t *err) {
+   struct sample *s = &bench->sample;
    bool enough = false;
    uint32_t *blocks = calloc(s->blocks.launch_count + 1, sizeof *blocks);
    rkb_machine_options_t own = *options;
    rkb_machine_report_t report;
-   s->counts = NULL;
    if (!blocks)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for numbers of blocks");
    for (uint32_t n = 0; n < s->blocks.launch_count; n++)
       blocks[n] = s->blocks.launches[n].counted;
-   own.requests = true;
-   own.counted = blocks;
+   own.requests = !bench->counted;
+   own.counted = own.requests ? blocks : NULL;
    own.counted_instructions = SAMPLE_INSTRUCTIONS;
    own.no_values = !values;
    own.stored_runs = compares;
    own.checks |= values && is_on_own_family(s) ? 0 : RKB_MACHINE_TAINT;
+   bool stands = false;
    int status = RKB_OK;
    if (values || compares || sample_outputs_depend(s)) {
       status = sample_run_once(s, &own, s->buffers, &s->machine, &report, err);
-      if (status == RKB_OK && report.counted && !report.finding_count &&
-          !(report.control_taint | report.address_taint))
+      stands = status == RKB_OK && (report.counted || bench->counted) && !report.finding_count &&
+               !(report.control_taint | report.address_taint);
+      if (stands && !bench->counted)
          status = take_counts(bench, &report, err);
    }
    if (status == RKB_OK && !bench->counted) {
       rkb_machine_close(s->machine);
       s->machine = NULL;
       status = count_alone(bench, options, err);
-   } else if (status == RKB_OK && run_stands(bench, values)) {
+   } else if (status == RKB_OK && stands && run_stands(bench, values)) {
       sample_spend(s, report.work);
    } else if (status == RKB_OK) {
-      if (compares)
+      if (stands && compares)
          status = compared_elements_run(s, options, &enough, err);
       if (status == RKB_OK && !enough)
          status = execute_again(s, options, err);
    }
-   s->dear = !values && !compares && is_dear(bench);
    free(blocks);
+   return status;
+}
+
+int sample_execute_counting(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
+   struct bench_case *bench = s->counts;
+   const bool compares = !bench->steered && compared_elements_apply(s),
+              values = bench->steered || (s->plan->launch_count == 1 && !compares);
+   bool enough = false, foreseen = false;
+   int status = RKB_OK;
+   s->counts = NULL;
+   if (compares)
+      status = execute_foreseen(bench, options, &enough, &foreseen, err);
+   if (status == RKB_OK && foreseen && !enough)
+      status = execute_again(s, options, err);
+   else if (status == RKB_OK && !enough)
+      status = execute_and_count(bench, options, values, compares, err);
+   s->dear = !values && !compares && is_dear(bench);
    return status;
 }
 

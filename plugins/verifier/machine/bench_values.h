@@ -156,6 +156,8 @@ int sample_execute_counting(struct sample *s, rkb_machine_options_t *options, rk
 void sample_spend(struct sample *s, uint64_t work);
 /* Judges elements of the outputs that are final, and finds the instruction that wrote a wrong one. */
 int sample_judge_outputs(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
+/* compared_elements.c: the machine whose run shows which blocks wrote which elements. */
+const rkb_machine_t *sample_writers(const struct sample *s);
 /* judged_elements.c: judges elements of what the executed blocks wrote. */
 int sample_judge_elements(struct sample *s, rkb_error_t *err);
 /* Whether the buffer holds values before the plan runs: it is changed in place, filled, or given. */

@@ -3,10 +3,14 @@
  * elements are chosen, and their expected values computed.  The elements depend only on the inputs' elements that the reference read for this.  A second run
  * of the same blocks makes only these elements of inputs.  All other elements of inputs are undefined in it, and so are results computed from them.  If an
  * undefined value decides something, or a compared element is undefined in the end, the blocks are executed with all values.
- * docs/decisions/held-elements.md.  One worker thread a sample. */
+ *
+ * Often parameters alone decide where blocks store.  Then the first run needs only the instructions that decide it, and foreseen_stores.h foresees which
+ * blocks of the sample the second run will execute.  docs/decisions/held-elements.md.  One worker thread a sample. */
 #include "compared_elements.h"
 
+#include "foreseen_stores.h"
 #include "needed_inputs.h"
+#include "machine/state/block_paths.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +19,7 @@ struct compared_elements {
    struct compared_call *calls;
    uint32_t count, room;
    bool asks;
+   struct foreseen_stores *foreseen; /* NULL: the sample's machine knows which blocks wrote what */
 };
 
 bool compared_elements_apply(const struct sample *s) {
@@ -38,9 +43,15 @@ void compared_elements_free(struct compared_elements *compared) {
       free(compared->calls[n].numbers);
       free(compared->calls[n].flags);
    }
-   if (compared)
+   if (compared) {
+      foreseen_stores_free(compared->foreseen);
       free(compared->calls);
+   }
    free(compared);
+}
+
+const rkb_machine_t *sample_writers(const struct sample *s) {
+   return s->compared && s->compared->foreseen ? foreseen_stores_machine(s->compared->foreseen) : s->machine;
 }
 
 int compared_elements_keep(struct compared_elements *compared, uint32_t buffer, const uint64_t *elements,
@@ -86,12 +97,19 @@ int compared_elements_find(const struct compared_elements *compared, uint32_t bu
 
 /* Runs -------------------------------------------------------------------------------------------------------------------- */
 
+static int open_compared(struct sample *s, struct foreseen_stores *foreseen, rkb_error_t *err) {
+   s->compared = calloc(1, sizeof *s->compared);
+   if (!s->compared) {
+      foreseen_stores_free(foreseen);
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the elements that are held");
+   }
+   s->compared->foreseen = foreseen;
+   return RKB_OK;
+}
+
 /* Chooses the elements by the code that will judge them, which will choose the same elements again. */
 static int choose(struct sample *s, rkb_error_t *err) {
    const rkb_random_t points = s->points;
-   s->compared = calloc(1, sizeof *s->compared);
-   if (!s->compared)
-      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the elements that are held");
    s->verifier->task->inputs_note(s->inputs);
    s->compared->asks = true;
    const int status = sample_judge_elements(s, err);
@@ -132,9 +150,35 @@ int compared_elements_drop(struct sample *s, rkb_error_t *err) {
    return me->task->inputs_open(me->host, s->the_case, s->family, s->seed, &s->inputs, err);
 }
 
+/* Executes the blocks with only the values that the elements need, on buffers that the caller frees. */
+static int execute_held(struct sample *s, const rkb_machine_options_t *options, rkb_machine_t **machine,
+                        rkb_machine_buffer_t **buffers, rkb_machine_report_t *report, rkb_error_t *err) {
+   rkb_machine_options_t own = *options;
+   struct needed_inputs *needed = NULL;
+   int status = choose(s, err);
+   if (status == RKB_OK)
+      status = needed_inputs_make(s, s->compared->calls, s->compared->count, &needed, err);
+   if (status == RKB_OK)
+      needed_inputs_put(needed, &own);
+   own.thread_instructions = s->candidate->budget ? s->candidate->budget : 1; /* 0 would be no limit */
+   if (status == RKB_OK)
+      status = sample_make_buffers(s, false, buffers, err);
+   if (status == RKB_OK)
+      status = sample_run_once(s, &own, *buffers, machine, report, err);
+   if (status == RKB_OK)
+      sample_spend(s, report->work);
+   needed_inputs_free(needed);
+   return status;
+}
+
+static void take_buffers(struct sample *s, rkb_machine_buffer_t **buffers) {
+   rkb_machine_buffer_t *const before = s->buffers;
+   s->buffers = *buffers;
+   *buffers = before;
+}
+
 int compared_elements_run(struct sample *s, const rkb_machine_options_t *options, bool *enough,
                           rkb_error_t *err) {
-   rkb_machine_options_t own = *options;
    rkb_machine_t *machine = NULL;
    rkb_machine_buffer_t *buffers = NULL;
    rkb_machine_report_t report;
@@ -142,30 +186,74 @@ int compared_elements_run(struct sample *s, const rkb_machine_options_t *options
    rkb_machine_report(s->machine, &report);
    if (report.atomics_unfinished || report.variables_unfinished) /* all blocks may have to be executed */
       return RKB_OK;
-   int status = choose(s, err);
-   struct needed_inputs *needed = NULL;
+   int status = open_compared(s, NULL, err);
    if (status == RKB_OK)
-      status = needed_inputs_make(s, s->compared->calls, s->compared->count, &needed, err);
-   if (status == RKB_OK)
-      needed_inputs_put(needed, &own);
-   own.thread_instructions = s->candidate->budget ? s->candidate->budget : 1; /* 0 would be no limit */
-   if (status == RKB_OK)
-      status = sample_make_buffers(s, false, &buffers, err);
-   if (status == RKB_OK)
-      status = sample_run_once(s, &own, buffers, &machine, &report, err);
-   if (status == RKB_OK) {
-      sample_spend(s, report.work);
-      *enough = is_enough(s, machine, &report);
-   }
-   if (*enough) { /* s->machine knows which blocks wrote what */
-      rkb_machine_buffer_t *const without = s->buffers;
-      s->buffers = buffers;
-      buffers = without;
-   } else if (status == RKB_OK) {
+      status = execute_held(s, options, &machine, &buffers, &report, err);
+   *enough = status == RKB_OK && is_enough(s, machine, &report);
+   if (*enough) /* s->machine knows which blocks wrote what */
+      take_buffers(s, &buffers);
+   else if (status == RKB_OK)
       status = compared_elements_drop(s, err);
-   }
    rkb_machine_close(machine);
    sample_free_buffers(s, buffers);
-   needed_inputs_free(needed);
+   return status;
+}
+
+/* Whether an element was chosen of a block of each control path, as the choice does when it knows the paths. */
+static bool has_all_paths(const struct sample *s, const rkb_machine_t *machine, uint32_t places) {
+   uint8_t *chosen = calloc(places + 1, 1);
+   bool all = chosen != NULL;
+   uint32_t launch, place;
+   for (uint32_t n = 0; all && n < s->compared->count; n++) {
+      const struct compared_call *call = &s->compared->calls[n];
+      const uint64_t width = s->plan->buffers[call->buffer].bytes / s->plan->buffers[call->buffer].elements;
+      for (uint64_t k = 0; k < call->count && call->status == RKB_OK; k++)
+         if (rkb_machine_met_by(sample_writers(s), call->buffer, call->elements[k] * width, &launch,
+                                &place) &&
+             place < places)
+            chosen[place] = 1;
+   }
+   for (uint32_t n = 0; all && n < places; n++) {
+      bool any = chosen[n];
+      for (uint32_t k = 0; !any && k < places; k++)
+         any = chosen[k] && rkb_machine_path(machine, 0, k) == rkb_machine_path(machine, 0, n);
+      all = any;
+   }
+   free(chosen);
+   return all;
+}
+
+int compared_elements_run_foreseen(struct sample *s, const rkb_machine_options_t *options,
+                                   const rkb_machine_report_t *counted, bool *enough, bool *foreseen,
+                                   rkb_error_t *err) {
+   rkb_machine_options_t own = *options;
+   struct foreseen_stores *stores = NULL;
+   rkb_machine_buffer_t *buffers = NULL;
+   rkb_machine_report_t report;
+   *enough = *foreseen = false;
+   int status = foreseen_stores_run(s, options, counted, &stores, err);
+   if (status != RKB_OK || !stores)
+      return status;
+   foreseen_stores_put(stores, &own);
+   status = open_compared(s, stores, err);
+   if (status == RKB_OK)
+      status = execute_held(s, &own, &s->machine, &buffers, &report, err);
+   *foreseen = status == RKB_OK;
+   if (status == RKB_OK && !report.finding_count && !report.atomics_unfinished &&
+       !report.variables_unfinished) {
+      *foreseen = foreseen_stores_hold(stores, s, &report) &&
+                  has_all_paths(s, s->machine, foreseen_stores_blocks(stores));
+      *enough = *foreseen && are_defined(s, s->machine);
+   }
+   if (*enough) {
+      foreseen_stores_keep(stores, s);
+      take_buffers(s, &buffers);
+   } else {
+      rkb_machine_close(s->machine);
+      s->machine = NULL;
+      if (status == RKB_OK)
+         status = compared_elements_drop(s, err);
+   }
+   sample_free_buffers(s, buffers);
    return status;
 }

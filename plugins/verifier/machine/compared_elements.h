@@ -12,6 +12,13 @@ bool compared_elements_apply(const struct sample *s);
 int compared_elements_run(struct sample *s, const rkb_machine_options_t *options, bool *enough,
                           rkb_error_t *err);
 
+/* The same without such a run.  options: as of the run that judges the blocks; counted: of a run of the counted blocks.  The blocks that will be executed and
+ * the bytes that they will store are foreseen.  *enough: s->machine and s->buffers have the results, else both are as before.  *foreseen: what was foreseen held; if it is
+ * false, nothing is known yet of what a run without values and compared_elements_run() would find. */
+int compared_elements_run_foreseen(struct sample *s, const rkb_machine_options_t *options,
+                                   const rkb_machine_report_t *counted, bool *enough, bool *foreseen,
+                                   rkb_error_t *err);
+
 /* Forgets the elements, and opens the inputs anew.  With the same inputs, values that were read before would cost less, and other elements would be
  * judged. */
 int compared_elements_drop(struct sample *s, rkb_error_t *err);

@@ -176,7 +176,7 @@ static int judge_first(struct sample *s, uint32_t buffer, uint64_t *count, bool 
 /* Returns the launch and the place of the block that wrote the element; UINT64_MAX: not known. */
 static uint64_t block_of(const struct sample *s, uint64_t element) {
    uint32_t launch, place;
-   return rkb_machine_met_by(s->machine, s->output, element * s->width, &launch, &place)
+   return rkb_machine_met_by(sample_writers(s), s->output, element * s->width, &launch, &place)
              ? (uint64_t)launch << 32 | place
              : UINT64_MAX;
 }
@@ -236,7 +236,8 @@ static int judge_output(struct sample *s, uint32_t buffer, rkb_error_t *err) {
    s->output = buffer;
    s->width = (uint32_t)(b->bytes / b->elements);
    s->written_count = s->written_run_count = 0;
-   rkb_machine_written(s->machine, buffer, sample_holds_values(s, buffer) ? remember_changed : remember, s);
+   rkb_machine_written(sample_writers(s), buffer,
+                       sample_holds_values(s, buffer) ? remember_changed : remember, s);
    if (s->written_refused)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the elements written");
    const uint64_t final = s->written_count;
@@ -306,7 +307,7 @@ static bool is_judged(struct sample *s, uint32_t buffer) {
 int sample_judge_elements(struct sample *s, rkb_error_t *err) {
    rkb_machine_report_t report;
    int status = RKB_OK;
-   rkb_machine_report(s->machine, &report);
+   rkb_machine_report(sample_writers(s), &report);
    s->written = NULL;
    s->written_runs = NULL;
    s->written_room = 0;

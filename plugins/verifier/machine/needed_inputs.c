@@ -207,7 +207,7 @@ static bool is_of_group(const struct sample *s, uint32_t buffer, uint64_t byte, 
                         const struct needed_inputs *needed) {
    bool wrote = false;
    for (uint32_t place = group; !wrote && place < needed->places; place += needed->groups)
-      wrote = rkb_machine_may_have_stored(s->machine, 0, place, buffer, byte);
+      wrote = rkb_machine_may_have_stored(sample_writers(s), 0, place, buffer, byte);
    return wrote;
 }
 
@@ -278,7 +278,7 @@ static int make_group(const struct sample *s, const struct compared_call *calls,
 
 static uint32_t count_places(const struct sample *s) {
    rkb_machine_report_t report;
-   rkb_machine_report(s->machine, &report);
+   rkb_machine_report(sample_writers(s), &report);
    return report.launch_count == 1 ? sample_executed_places(s->plan, &report.launches[0]) : 0;
 }
 

@@ -15,7 +15,7 @@ struct compared_call {
 
 struct needed_inputs;
 
-/* Makes the lists.  The calls must have been made with inputs that note what is read, and s->machine must know the blocks that wrote each element. */
+/* Makes the lists.  The calls must have been made with inputs that note what is read, and sample_writers() must know the blocks that wrote each element. */
 int needed_inputs_make(const struct sample *s, const struct compared_call *calls, uint32_t count,
                        struct needed_inputs **needed, rkb_error_t *err);
 void needed_inputs_put(const struct needed_inputs *needed, rkb_machine_options_t *options);

@@ -52,7 +52,7 @@ static bool is_told(const struct sample *s, uint32_t launch, uint32_t place) {
 
 static struct writer *find_writer(const struct sample *s, struct writers *all, uint64_t element) {
    uint32_t launch, place;
-   if (!rkb_machine_met_by(s->machine, s->output, element * s->width, &launch, &place))
+   if (!rkb_machine_met_by(sample_writers(s), s->output, element * s->width, &launch, &place))
       return NULL;
    struct writer *found = find(all, launch, place);
    if (found || all->count == MOST_WRITERS)
@@ -61,7 +61,7 @@ static struct writer *find_writer(const struct sample *s, struct writers *all, u
                                            .place = place,
                                            .drawn = is_drawn(s, launch, place),
                                            .told = is_told(s, launch, place),
-                                           .path = rkb_machine_path(s->machine, launch, place),
+                                           .path = rkb_machine_path(sample_writers(s), launch, place),
                                            .leads = true};
    for (uint32_t n = 0; n < all->count; n++)
       if (all->list[n].launch == launch && all->list[n].path == all->list[all->count].path)
@@ -207,7 +207,7 @@ int sample_choose(struct sample *s, uint64_t *count, rkb_error_t *err) {
 void sample_note_judged(struct sample *s, uint64_t first, uint64_t count) {
    uint32_t launch, place;
    for (uint64_t n = first; n < first + count; n++)
-      if (rkb_machine_met_by(s->machine, s->output, s->written[n] * s->width, &launch, &place) &&
+      if (rkb_machine_met_by(sample_writers(s), s->output, s->written[n] * s->width, &launch, &place) &&
           launch < s->blocks.launch_count && place < s->blocks.launches[launch].count)
          s->judged_blocks[launch][place] |= UINT64_C(1) << s->output % 64;
 }
