@@ -3,6 +3,7 @@
 #include "machine/lanes/handlers.h"
 #include "machine/access/memory_access.h"
 #include "machine/in_flight/copies.h"
+#include "machine/maps/tensor_maps.h"
 
 /* Finds how many bytes each lane reads; false when that is undefined. */
 static bool source_bytes(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
@@ -90,6 +91,22 @@ static bool read_part(machine_warp_t *warp, uint32_t lane, uint64_t address, uin
    return true;
 }
 
+/* In a run of which only some elements of inputs are asked for: whether what a lane reads may stay undefined, because no element of its piece is asked for and no
+ * block has read the piece before.  An access that is a fault is left to the general way. */
+static bool is_unasked(machine_warp_t *warp, uint64_t address, uint32_t bytes) {
+   machine_region_t *region =
+      warp->run->options.asked && address >> WINDOW_SHIFT == 0 ? machine_region_at(warp->run, address) : NULL;
+   if (!region || !region->asked || !region->met || warp->shadow || !bytes)
+      return false;
+   const uint64_t offset = address - region->base, piece = offset >> PIECE_SHIFT;
+   if (offset >= region->bytes || region->bytes - offset < bytes ||
+       (offset + bytes - 1) >> PIECE_SHIFT != piece || machine_is_met(region, piece) ||
+       machine_asks(region, piece << PIECE_SHIFT, UINT64_C(1) << PIECE_SHIFT))
+      return false;
+   warp->block->shared_taint |= warp->taint ? region->taint : 0;
+   return true;
+}
+
 static bool copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, uint32_t target,
                       uint64_t address, uint32_t count, uint32_t handle) {
    const uint32_t bytes = i->operation;
@@ -100,7 +117,8 @@ static bool copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint
       machine_fault(warp, lane, address, PTX_GLOBAL, bytes, false);
       return false;
    }
-   if (!read_part(warp, lane, address, count, &to, &from))
+   const bool unasked = is_unasked(warp, address, count);
+   if (!unasked && !read_part(warp, lane, address, count, &to, &from))
       return false;
    if (count < bytes) {
       memset(to.data + count, 0, bytes - count);
@@ -108,6 +126,10 @@ static bool copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint
       carry(warp, &to, NULL, whole, bytes - whole);
       for (uint32_t n = whole; n < count && !warp->run->repeats; n++)
          to.defined[n] = !from.defined || from.defined[n] == 1 ? 1 : UNDEFINED_STORE;
+   }
+   if (unasked) {
+      memset(to.data, 0, count); /* sums of zeros take less time than sums of old bytes */
+      memset(to.defined, UNDEFINED_STORE, count);
    }
    machine_region_t *region = from.region && !from.region->read_only ? from.region : NULL;
    if (handle != UINT32_MAX)

@@ -297,6 +297,8 @@ static void carry_definedness(const machine_tensor_product_t *p) {
             }
             rows = whole_groups(rows);
             columns = whole_groups(columns);
+            if (!rows || !columns) /* as of most products where few elements are asked for */
+               continue;
             for (uint32_t column = 0; column < 2; column++) {
                const uint32_t
                   c = p->c[tensor_c_register(tensor, row_tile, column_tile, half, column, pairs_in)].number,
@@ -372,7 +374,10 @@ OP(mma) {
       carry_definedness(&p);
    /* A product of constants is computed even if it is not needed, because no taint would show where it decides something. */
    const uint64_t taint = taint_of(&p);
-   if (machine_unasked(warp->run, taint) || (!defined && none_defined(&p)))
+   const bool unasked = machine_unasked(warp->run, taint) || (!defined && none_defined(&p));
+   if (unasked && warp->run->options.asked)
+      machine_count_products(warp->run, (uint64_t)tensor->m * tensor->n * tensor->k);
+   if (unasked)
       ; /* the registers keep their old contents, which nothing will use */
    else if (tensor->quads)
       MACHINE_PASTE2(machine_multiply_quads, MACHINE_ISA)(&p);

@@ -70,18 +70,20 @@ static void execute(const struct work *work, struct part *part, const struct out
    part->outcome.variable_atomics = known->variable_atomics;
    for (uint32_t n = 0; n < known->stored_count; n++)
       outcome_stored(&part->outcome, &known->stored[n]);
-   part->bench = (struct bench_case){.steered = !known->oblivious || known->waits,
-                                     .waits = known->waits,
-                                     .multiplies = known->tensor_executed != 0,
-                                     .sample = {.verifier = me,
-                                                .candidate = &part->candidate,
-                                                .the_case = part->the_case,
-                                                .case_index = part->number,
-                                                .outcome = &part->outcome,
-                                                .by_warpgroups = executes(known, "wgmma.mma_async") &&
-                                                                 executes(known, "cp.async.bulk.tensor"),
-                                                .deciding = known->deciding_inputs,
-                                                .shares = in_turn}};
+   part->bench = (struct bench_case){
+      .steered = !known->oblivious || known->waits,
+      .waits = known->waits,
+      .multiplies = known->tensor_executed != 0,
+      .sample = {.verifier = me,
+                 .candidate = &part->candidate,
+                 .the_case = part->the_case,
+                 .case_index = part->number,
+                 .outcome = &part->outcome,
+                 .by_warpgroups =
+                    executes(known, "wgmma.mma_async") && executes(known, "cp.async.bulk.tensor"),
+                 .by_copies = !known->waits && executes(known, "mma.sync") && executes(known, "cp.async"),
+                 .deciding = known->deciding_inputs,
+                 .shares = in_turn}};
    part->status = part->the_case ? bench_case_judge(&part->bench, &part->err)
                                  : large_offsets_judge(me, &part->candidate, &part->outcome, &part->err);
    links_free(part->candidate.links);

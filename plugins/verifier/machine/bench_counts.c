@@ -197,6 +197,7 @@ static int execute_and_count(struct bench_case *bench, rkb_machine_options_t *op
    own.counted = own.requests ? blocks : NULL;
    own.counted_instructions = SAMPLE_INSTRUCTIONS;
    own.no_values = !values;
+   own.valued = bench->steered && !values ? sample_deciding(s) : 0;
    own.stored_runs = compares;
    own.checks |= values && is_on_own_family(s) ? 0 : RKB_MACHINE_TAINT;
    bool stands = false;
@@ -204,7 +205,7 @@ static int execute_and_count(struct bench_case *bench, rkb_machine_options_t *op
    if (values || compares || sample_outputs_depend(s)) {
       status = sample_run_once(s, &own, s->buffers, &s->machine, &report, err);
       stands = status == RKB_OK && (report.counted || bench->counted) && !report.finding_count &&
-               !(report.control_taint | report.address_taint);
+               !sample_is_steered(&own, &report);
       if (stands && !bench->counted)
          status = take_counts(bench, &report, err);
    }
@@ -226,12 +227,13 @@ static int execute_and_count(struct bench_case *bench, rkb_machine_options_t *op
 
 int sample_execute_counting(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
    struct bench_case *bench = s->counts;
-   const bool compares = !bench->steered && compared_elements_apply(s),
-              values = bench->steered || (s->plan->launch_count == 1 && !compares);
+   const bool steered = bench->steered && compared_elements_apply_steered(s),
+              compares = steered || (!bench->steered && compared_elements_apply(s)),
+              values = !compares && (bench->steered || s->plan->launch_count == 1);
    bool enough = false, foreseen = false;
    int status = RKB_OK;
    s->counts = NULL;
-   if (compares)
+   if (compares && !steered)
       status = execute_foreseen(bench, options, &enough, &foreseen, err);
    if (status == RKB_OK && foreseen && !enough)
       status = execute_again(s, options, err);

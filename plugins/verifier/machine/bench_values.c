@@ -154,6 +154,8 @@ static int execute_sample(struct sample *s, rkb_machine_options_t *options, rkb_
       return sample_execute_counting(s, options, err);
    if (s->lone && s->plan->launch_count == 1)
       status = sample_run_to_limit(s, options, &enough, err);
+   else if (compared_elements_apply_steered(s))
+      status = compared_elements_run_steered(s, options, &enough, err);
    else if (s->dear && !s->lone && sample_outputs_depend(s))
       status = execute_steps(s, options, &enough, err);
    return status == RKB_OK && !enough ? sample_execute(s, options, err) : status;

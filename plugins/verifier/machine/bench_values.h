@@ -68,6 +68,7 @@ struct sample {
    const json_t
       *deciding; /* names of inputs that steered the kernels in check cases; NULL: nothing is known of them */
    bool by_warpgroups;         /* in a check case wgmma multiplied, and tensor copies were made */
+   bool by_copies;             /* in a check case mma multiplied, and threads copied without waiting */
    struct compared_elements *
       compared; /* the elements that are compared, chosen before values are computed; NULL: all values are computed */
    bool stale; /* the buffers hold old values where blocks that were not executed would change them */
@@ -123,6 +124,8 @@ int sample_run_once(const struct sample *s, const rkb_machine_options_t *options
                     rkb_machine_report_t *report, rkb_error_t *err);
 /* The inputs that steered the kernels in check cases, a bit each.  As options.valued, they have their values even in a run without values. */
 uint64_t sample_deciding(const struct sample *s);
+/* The only launch that writes outputs; the number of launches where there are several, or none. */
+uint32_t sample_writing_launch(const struct sample *s);
 /* Whether these are most of the inputs.  Then a run without values saves less work than it takes to follow their taint. */
 bool sample_needs_values(const struct sample *s, uint64_t deciding);
 /* Whether an input that has no values in the run of these options steered the kernels. */

@@ -22,13 +22,21 @@ struct compared_elements {
    struct foreseen_stores *foreseen; /* NULL: the sample's machine knows which blocks wrote what */
 };
 
-bool compared_elements_apply(const struct sample *s) {
-   const rkb_plan_t *plan = s->plan;
+static bool may_choose(const struct sample *s) {
    bool made = true;
-   for (uint32_t n = 0; n < plan->buffer_count; n++)
-      made &= !sample_is_output(&plan->buffers[n]) || !sample_holds_values(s, n);
-   return s->by_warpgroups && plan->launch_count == 1 && !s->lone && !s->target && made &&
-          RKB_HAS(s->verifier->task, inputs_noted);
+   for (uint32_t n = 0; n < s->plan->buffer_count; n++)
+      made &= !sample_is_output(&s->plan->buffers[n]) || !sample_holds_values(s, n);
+   return made && !s->lone && !s->target && RKB_HAS(s->verifier->task, inputs_noted);
+}
+
+bool compared_elements_apply(const struct sample *s) {
+   return s->by_warpgroups && s->plan->launch_count == 1 && may_choose(s);
+}
+
+bool compared_elements_apply_steered(const struct sample *s) {
+   const uint64_t deciding = sample_deciding(s);
+   return s->by_copies && deciding && !sample_needs_values(s, deciding) &&
+          sample_writing_launch(s) < s->plan->launch_count && may_choose(s);
 }
 
 /* Calls ------------------------------------------------------------------------------------------------------------------- */
@@ -135,8 +143,10 @@ static bool is_enough(const struct sample *s, const rkb_machine_t *machine,
                       const rkb_machine_report_t *report) {
    rkb_machine_report_t before;
    rkb_machine_report(s->machine, &before);
-   return !report->finding_count && report->launch_count == 1 && before.launch_count == 1 &&
-          report->launches[0].executed == before.launches[0].executed && are_defined(s, machine);
+   bool same = !report->finding_count && report->launch_count == before.launch_count;
+   for (uint32_t n = 0; same && n < report->launch_count; n++)
+      same = report->launches[n].executed == before.launches[n].executed;
+   return same && are_defined(s, machine);
 }
 
 int compared_elements_drop(struct sample *s, rkb_error_t *err) {
@@ -197,6 +207,26 @@ int compared_elements_run(struct sample *s, const rkb_machine_options_t *options
    rkb_machine_close(machine);
    sample_free_buffers(s, buffers);
    return status;
+}
+
+int compared_elements_run_steered(struct sample *s, const rkb_machine_options_t *options, bool *enough,
+                                  rkb_error_t *err) {
+   rkb_machine_options_t own = *options;
+   rkb_machine_report_t report;
+   own.no_values = own.stored_runs = true;
+   own.valued = sample_deciding(s);
+   own.checks |= RKB_MACHINE_TAINT;
+   *enough = false;
+   int status = sample_run_once(s, &own, s->buffers, &s->machine, &report, err);
+   if (status == RKB_OK && !report.finding_count && !sample_is_steered(&own, &report))
+      status = compared_elements_run(s, options, enough, err);
+   if (status != RKB_OK || *enough)
+      return status;
+   rkb_machine_close(s->machine);
+   s->machine = NULL;
+   sample_free_buffers(s, s->buffers);
+   s->buffers = NULL;
+   return sample_make_buffers(s, false, &s->buffers, err);
 }
 
 /* Whether an element was chosen of a block of each control path, as the choice does when it knows the paths. */

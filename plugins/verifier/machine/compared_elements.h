@@ -7,12 +7,17 @@
 
 /* Whether this can save work: the plan has one launch, which multiplies tiles of tensor copies by warpgroups. */
 bool compared_elements_apply(const struct sample *s);
+/* The same where inputs steer the kernels: these inputs have their values in both runs.  One launch writes the outputs, by mma of what threads copied without waiting. */
+bool compared_elements_apply_steered(const struct sample *s);
 /* Called after s->machine's run without values, in which nothing was found.  Chooses the elements, and executes the blocks with only the values on which
  * the elements depend.  *enough: s->buffers have the results, and s->compared the expected values.  If not, the blocks must be executed with all values. */
 int compared_elements_run(struct sample *s, const rkb_machine_options_t *options, bool *enough,
                           rkb_error_t *err);
 
-/* The same without such a run.  options: as of the run that judges the blocks; counted: of a run of the counted blocks.  The blocks that will be executed and
+/* The same for inputs that steer the kernels, with such a run.  If it is not enough, s->machine is closed, and the buffers are made anew. */
+int compared_elements_run_steered(struct sample *s, const rkb_machine_options_t *options, bool *enough,
+                                  rkb_error_t *err);
+/* As compared_elements_run, but without such a run.  options: as of the run that judges the blocks; counted: of a run of the counted blocks.  The blocks that will be executed and
  * the bytes that they will store are foreseen.  *enough: s->machine and s->buffers have the results, else both are as before.  *foreseen: what was foreseen held; if it is
  * false, nothing is known yet of what a run without values and compared_elements_run() would find. */
 int compared_elements_run_foreseen(struct sample *s, const rkb_machine_options_t *options,

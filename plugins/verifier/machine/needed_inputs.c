@@ -14,7 +14,8 @@
 
 struct needed_inputs {
    rkb_machine_asked_t *lists;       /* for each group and buffer */
-   uint32_t groups, places, buffers; /* places: how many blocks were executed */
+   uint32_t groups, buffers, launch; /* launch: the one whose blocks write the compared elements */
+   uint32_t places;                  /* how many blocks of it were executed */
 };
 
 /* A word of a bitmap of elements, and the same word of the other row of its pair of rows; NO_WORD: there is none. */
@@ -186,8 +187,10 @@ static bool list_runs(const struct words *words, const uint64_t *noted, const rk
 
 static const uint64_t *noted_of(const struct sample *s, rkb_inputs_t *inputs, uint32_t buffer) {
    const rkb_plan_buffer_t *b = &s->plan->buffers[buffer];
-   return b->role == RKB_IN && b->elements > SMALL_INPUT ? s->verifier->task->inputs_noted(inputs, b->tensor)
-                                                         : NULL;
+   const bool decides = buffer < RKB_MACHINE_BUFFER_BITS - 1 && (sample_deciding(s) >> buffer & 1);
+   return b->role == RKB_IN && b->elements > SMALL_INPUT && !decides
+             ? s->verifier->task->inputs_noted(inputs, b->tensor)
+             : NULL;
 }
 
 /* Makes the lists of a group from the elements that its inputs noted. */
@@ -207,7 +210,7 @@ static bool is_of_group(const struct sample *s, uint32_t buffer, uint64_t byte, 
                         const struct needed_inputs *needed) {
    bool wrote = false;
    for (uint32_t place = group; !wrote && place < needed->places; place += needed->groups)
-      wrote = rkb_machine_may_have_stored(sample_writers(s), 0, place, buffer, byte);
+      wrote = rkb_machine_may_have_stored(sample_writers(s), needed->launch, place, buffer, byte);
    return wrote;
 }
 
@@ -276,10 +279,10 @@ static int make_group(const struct sample *s, const struct compared_call *calls,
    return status;
 }
 
-static uint32_t count_places(const struct sample *s) {
+static uint32_t count_places(const struct sample *s, uint32_t launch) {
    rkb_machine_report_t report;
    rkb_machine_report(sample_writers(s), &report);
-   return report.launch_count == 1 ? sample_executed_places(s->plan, &report.launches[0]) : 0;
+   return launch < report.launch_count ? sample_executed_places(s->plan, &report.launches[launch]) : 0;
 }
 
 /* Whether the first group depends on less than half of the elements on which all compared elements depend.  If each element needs all rows of a factor,
@@ -312,12 +315,13 @@ static int make_groups(const struct sample *s, const struct compared_call *calls
 
 int needed_inputs_make(const struct sample *s, const struct compared_call *calls, uint32_t count,
                        struct needed_inputs **needed, rkb_error_t *err) {
-   const uint32_t buffers = s->plan->buffer_count, places = count_places(s);
+   const uint32_t buffers = s->plan->buffer_count, launch = sample_writing_launch(s),
+                  places = count_places(s, launch);
    struct words *words = calloc(buffers + 1, sizeof *words);
    struct needed_inputs *made = *needed = calloc(1, sizeof *made);
    bool listed = words && made;
    if (made)
-      *made = (struct needed_inputs){.places = places, .buffers = buffers};
+      *made = (struct needed_inputs){.places = places, .launch = launch, .buffers = buffers};
    for (uint32_t n = 0; listed && n < buffers; n++) {
       const uint64_t *noted = noted_of(s, s->inputs, n);
       if (noted)

@@ -27,6 +27,18 @@ uint64_t sample_deciding(const struct sample *s) {
    return deciding;
 }
 
+uint32_t sample_writing_launch(const struct sample *s) {
+   uint32_t launch = s->plan->launch_count, count = 0;
+   for (uint32_t n = 0; n < s->plan->launch_count; n++) {
+      bool writes = false;
+      for (uint32_t b = 0; b < s->plan->buffer_count; b++)
+         writes |= sample_is_output(&s->plan->buffers[b]) && (s->stores[n] >> (b < 63 ? b : 63) & 1);
+      launch = writes ? n : launch;
+      count += writes;
+   }
+   return count == 1 ? launch : s->plan->launch_count;
+}
+
 bool sample_needs_values(const struct sample *s, uint64_t deciding) {
    uint64_t needed = 0, others = 0;
    for (uint32_t n = 0; n < s->plan->buffer_count; n++)
