@@ -375,7 +375,7 @@ OP(mma) {
    /* A product of constants is computed even if it is not needed, because no taint would show where it decides something. */
    const uint64_t taint = taint_of(&p);
    const bool unasked = machine_unasked(warp->run, taint) || (!defined && none_defined(&p));
-   if (unasked && warp->run->options.asked)
+   if (unasked && (warp->run->options.asked || warp->run->options.charged))
       machine_count_products(warp->run, (uint64_t)tensor->m * tensor->n * tensor->k);
    if (unasked)
       ; /* the registers keep their old contents, which nothing will use */

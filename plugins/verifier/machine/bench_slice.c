@@ -145,16 +145,19 @@ static bool only_cut_off(const rkb_machine_report_t *report) {
 
 /* Executes the blocks of a probe without values, because a probe only asks where the blocks store.  Executes them with values if an input steers them. */
 static int execute_probe(struct slice *slice, const rkb_machine_options_t *options, rkb_error_t *err) {
-   rkb_machine_options_t own = *options;
+   rkb_machine_options_t own = *options, values = *options;
    rkb_machine_report_t report;
    own.no_values = true;
    own.checks |= RKB_MACHINE_TAINT;
+   values.no_values = own.charged = values.charged =
+      false; /* the slice may be executed without values itself */
+   values.checks &= ~(uint32_t)RKB_MACHINE_TAINT;
    const int status = execute(slice, &own, err);
    if (status != RKB_OK)
       return status;
    rkb_machine_report(slice->part.machine, &report);
    return !only_cut_off(&report) || (report.control_taint | report.address_taint)
-             ? execute(slice, options, err)
+             ? execute(slice, &values, err)
              : RKB_OK;
 }
 
@@ -400,6 +403,41 @@ static uint64_t **make_chosen(const struct sample *s) {
    return NULL;
 }
 
+/* Whether the slice is executed without values first: products of warpgroups take most of its time, and all that is multiplied comes from inputs.  If the slice is
+ * then executed with more blocks, no value of the first executions is compared with anything. */
+static bool begins_without_values(const struct slice *slice) {
+   const struct link_target *target = slice->part.target;
+   return slice->whole->by_warpgroups && !sample_deciding(slice->whole) && !(target && target->given);
+}
+
+/* Executes one drawn block with all blocks that it needs.  *values: with values; else only their work and their stores are known. */
+static int execute_one(struct slice *slice, const rkb_machine_options_t *options, bool *values,
+                       rkb_error_t *err) {
+   const uint64_t before = slice->part.candidate->budget;
+   rkb_machine_options_t own = *options;
+   rkb_machine_report_t report;
+   *values = !begins_without_values(slice);
+   if (*values)
+      return execute_closed(slice, 1, options, err);
+   own.no_values = own.charged = true;
+   own.checks |= RKB_MACHINE_TAINT;
+   const int status = execute_closed(slice, 1, &own, err);
+   if (status != RKB_OK || slice->failed || !slice->part.machine)
+      return status;
+   rkb_machine_report(slice->part.machine, &report);
+   *values = report.finding_count || (report.control_taint | report.address_taint);
+   if (!*values)
+      return RKB_OK;
+   slice->part.candidate->budget = before;
+   return execute_closed(slice, 1, options, err);
+}
+
+/* The same blocks with values.  The work of the execution without them is not charged. */
+static int execute_with_values(struct slice *slice, const rkb_machine_options_t *options, rkb_error_t *err) {
+   slice->part.candidate->budget += slice->work;
+   return execute(slice, options, err);
+}
+
 int sample_judge_slice(struct sample *s, struct sample *part, uint32_t target, struct probe *probe, uint64_t most_work,
                        const rkb_machine_options_t *options, const char **why, rkb_error_t *err) {
    struct slice slice = {.whole = s, .part = *part, .target = target, .probe = probe, .most_work = most_work};
@@ -411,12 +449,14 @@ int sample_judge_slice(struct sample *s, struct sample *part, uint32_t target, s
    slice.part.share = 0;
    slice.part.judged = slice.part.dont_care = slice.part.final_elements = 0;
    slice.settled = calloc(s->plan->buffer_count + 1, sizeof *slice.settled);
-   bool made = (slice.chosen = make_chosen(s)) && slice.settled;
-   int status = made ? execute_closed(&slice, 1, options, err)
+   bool made = (slice.chosen = make_chosen(s)) && slice.settled, values = true;
+   int status = made ? execute_one(&slice, options, &values, err)
                      : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the blocks of a slice");
    uint64_t most = slice.work ? SPREAD_WORK / slice.work : MOST_TARGETS;
    if (most < WITH_ENDS && WITH_ENDS * slice.work <= most_work)
       most = WITH_ENDS;
+   if (status == RKB_OK && !slice.failed && most <= 1 && !values && slice.part.machine)
+      status = execute_with_values(&slice, options, err);
    if (status == RKB_OK && !slice.failed && most > 1) {
       status = execute_closed(&slice, most < MOST_TARGETS ? (uint32_t)most : MOST_TARGETS, options, err);
       if (status == RKB_OK && slice.failed && most == WITH_ENDS) {
