@@ -11,8 +11,11 @@
 #include <stdlib.h>
 
 #define LEAST_SHARE 0.95 /* of JUDGED_INSTRUCTIONS, where blocks were left out */
-#define MOST_TIMES 2u    /* JUDGED_INSTRUCTIONS, which the foreseen blocks may take */
-#define SPARE 1u /* blocks that may be executed beyond the limit; to leave them out would take another run */
+#define SAFE_SHARE                                                                                           \
+   1.02 /* of JUDGED_INSTRUCTIONS, which the foreseen blocks should take, since what they will take is an estimate */
+#define MOST_TIMES 2u /* JUDGED_INSTRUCTIONS, which the foreseen blocks may take */
+#define MORE                                                                                                 \
+   8u /* one block in so many is executed beyond what the counted ones let expect, because another run would take longer */
 #define MOST_RUNS 3u /* until as many blocks are executed as are needed */
 
 struct foreseen_stores {
@@ -50,7 +53,8 @@ static uint32_t count_blocks(const struct sample *s, const struct foreseen_store
    if (of_counted == 0)
       return 0;
    const double others = deciding / stores->blocks.count;
-   for (place = 0; place < judged->count && (place < judged->least || instructions <= JUDGED_INSTRUCTIONS);
+   for (place = 0;
+        place < judged->count && (place < judged->least || instructions <= SAFE_SHARE * JUDGED_INSTRUCTIONS);
         place++)
       instructions +=
          (place < stores->blocks.count ? (double)rkb_machine_block_instructions(stores->machine, 0, place)
@@ -65,8 +69,9 @@ static uint32_t guess_blocks(const struct sample *s, const rkb_machine_report_t 
    const uint64_t executed = counted->launches[0].executed;
    const double each = (double)counted->thread_instructions / (double)(executed ? executed : 1),
                 needed = each > 0 ? JUDGED_INSTRUCTIONS / each + 1 : judged->count;
-   const uint32_t count = needed < judged->count ? (uint32_t)needed : judged->count;
-   return count < judged->least ? judged->least : count;
+   const uint32_t expected = needed < judged->count ? (uint32_t)needed : judged->count,
+                  count = expected < judged->least ? judged->least : expected, more = count / MORE + 1;
+   return more < judged->count - count ? count + more : judged->count;
 }
 
 /* Executes stores->blocks with the instructions that decide where they store.  *stores_all: they ended, and nothing was found. */
@@ -102,8 +107,9 @@ int foreseen_stores_run(struct sample *s, const rkb_machine_options_t *options,
       if (status != RKB_OK || !stores_all)
          break;
       const uint32_t needed = count_blocks(s, made, counted);
-      right = needed <= made->blocks.count && needed + SPARE >= made->blocks.count;
-      made->blocks.count = right ? made->blocks.count : needed;
+      right = needed == made->blocks.count ||
+              (needed < made->blocks.count && rkb_machine_forget_stores(made->machine, 0, needed));
+      made->blocks.count = needed;
    }
    made->left_out = made->blocks.count < s->blocks.judged[0].count;
    if (status == RKB_OK && right)
