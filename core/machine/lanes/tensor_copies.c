@@ -47,9 +47,23 @@ static uint8_t value_type(uint32_t type, uint32_t operation) {
    return type < sizeof types && has & OF(type) ? types[type] : PTX_NO_TYPE;
 }
 
+/* Whether note_read() would do anything for a row.  Most tiles of inputs whose elements are asked for, in blocks that are not measured, need nothing. */
+static bool are_noted(const moving_t *m) {
+   const machine_region_t *region = m->tile->region;
+   return (region->met && !m->asked) || m->warp->block->measured ||
+          (m->warp->run->races && !region->read_only);
+}
+
+/* Whether machine_meet() would do nothing for a row that is read. */
+static inline bool was_met(const machine_row_t *row) {
+   const uint64_t piece = row->offset >> PIECE_SHIFT;
+   return !row->region->wanted && (row->offset + row->bytes - 1) >> PIECE_SHIFT == piece &&
+          machine_is_met(row->region, piece);
+}
+
 static void note_read(void *argument, const machine_row_t *row) {
    const moving_t *m = argument;
-   if (row->region->met && !m->asked)
+   if (row->region->met && !m->asked && !was_met(row))
       machine_meet(m->warp->run, row->region, row->offset, row->bytes, false);
    machine_bulk_count_granules(m->warp, row);
    if (m->warp->run->races && !row->region->read_only)
@@ -158,7 +172,7 @@ static void load(machine_warp_t *warp, moving_t *moving, machine_tile_t *tile, u
    moving->fill = machine_tile_fill(tile);
    moving->operation = operation;
    moving->asked = tile->region->asked && is_plain(warp, tile);
-   if (reads)
+   if (reads && are_noted(moving))
       machine_tile_rows(tile, note_read, moving);
    machine_copy_source_tile(warp, operation, tile);
    take_all(moving);
