@@ -55,6 +55,13 @@ typedef struct rkb_machine_asked {
    uint64_t count;
 } rkb_machine_asked_t;
 
+/* Memory that runs of one plan leave to later runs, with the pages that they wrote: page faults cost more than clearing what was written. */
+typedef struct rkb_machine_kept rkb_machine_kept_t;
+/* NULL: no memory; runs then do without. */
+rkb_machine_kept_t *rkb_machine_kept_new(void);
+/* After the last machine that has it in its options was closed; NULL is accepted. */
+void rkb_machine_kept_free(rkb_machine_kept_t *kept);
+
 typedef struct rkb_machine_options {
    /* enum rkb_machine_checks; bounds, alignment, definedness and barriers are always checked */
    uint32_t checks;
@@ -121,6 +128,8 @@ typedef struct rkb_machine_options {
    /* number of the environment: where memory lies, special registers, last bits (environment.h); 0: the plainest */
    uint64_t environment;
    const uint32_t *resident; /* by launch: blocks that the target holds at once; NULL: any number */
+   /* For a machine that fetches: where memory is taken from and left.  Runs give the same results with it and without.  NULL: each run asks the system. */
+   rkb_machine_kept_t *kept;
 } rkb_machine_options_t;
 
 /* The bytes of one plan buffer.  data belongs to the caller, has plan.buffers[i].bytes, and is read and

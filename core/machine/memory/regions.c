@@ -1,5 +1,6 @@
 /* The memory of a machine: a region for each buffer of the plan and for each variable of the module, the
  * records about its bytes, and its contents before a run.  On the machine's thread. */
+#include "machine/memory/kept_memory.h"
 #include "machine/state/environment.h"
 
 #include <stdlib.h>
@@ -25,6 +26,35 @@ static void *counted_sparse(machine_run_t *run, size_t bytes) {
    void *memory = machine_account(run, 0, bytes) ? rkb_machine_sparse(bytes, &run->huge_left) : NULL;
    run->out_of_memory |= !memory;
    return memory;
+}
+
+/* The bytes that say which bytes of a region hold values; 0 everywhere. */
+static uint8_t *new_defined(machine_run_t *run, uint64_t bytes) {
+   if (!run->options.fetch)
+      return machine_alloc(run, bytes + 1);
+   uint8_t *kept = machine_kept_take(run->options.kept, bytes + 1);
+   return kept ? kept : rkb_machine_sparse(bytes + 1, &run->huge_left);
+}
+
+/* Only pieces that were met have bytes that are not 0: no others were stored to. */
+static void forget_met(const machine_region_t *region) {
+   for (uint64_t piece = 0; (piece = machine_next_met(region, piece)) << PIECE_SHIFT < region->bytes;
+        piece++) {
+      const uint64_t first = piece << PIECE_SHIFT, left = region->bytes - first, whole = 1u << PIECE_SHIFT;
+      memset(region->defined + first, 0, left < whole ? left : whole);
+   }
+}
+
+static void free_defined(const machine_run_t *run, machine_region_t *region) {
+   if (!run->options.fetch) {
+      free(region->defined);
+      return;
+   }
+   if (run->options.kept && region->blank)
+      forget_met(region);
+   if (!region->defined || !region->blank ||
+       !machine_kept_give(run->options.kept, region->defined, region->bytes + 1))
+      rkb_machine_sparse_free(region->defined, region->bytes + 1);
 }
 
 static bool add_region(machine_run_t *run, const char *name, uint64_t bytes, uint32_t alignment,
@@ -133,8 +163,7 @@ bool machine_lay_out(machine_run_t *run) {
             return false;
       }
       if (!region->read_only && !run->options.counts_only) {
-         region->defined = run->options.fetch ? rkb_machine_sparse(buffer->bytes + 1, &run->huge_left)
-                                              : machine_alloc(run, buffer->bytes + 1);
+         region->defined = new_defined(run, buffer->bytes);
          if (!region->defined)
             return false;
       }
@@ -181,10 +210,7 @@ void machine_regions_free(machine_run_t *run) {
       machine_kept_free(&run->regions[n]);
    for (uint32_t n = 0; run->regions && n < run->region_count; n++) {
       machine_region_t *region = &run->regions[n];
-      if (region->defined && run->options.fetch)
-         rkb_machine_sparse_free(region->defined, region->bytes + 1);
-      else
-         free(region->defined);
+      free_defined(run, region);
       free(region->met);
       machine_pack_free(region);
       rkb_machine_sparse_free(region->met_by, met_by_bytes(region));

@@ -260,6 +260,7 @@ int bench_case_judge(struct bench_case *bench, rkb_error_t *err) {
    s->family = me->task->family_at(me->host, s->the_case, 0);
    s->most_judged = MOST_JUDGED;
    s->seed = verifier_seed(me, candidate, 0);
+   s->kept = rkb_machine_kept_new();
    status = block_sample_draw(me, candidate, s->plan, s->case_index, MOST_DRAWN, &s->blocks, err);
    if (status == RKB_OK)
       status = me->task->inputs_open(me->host, s->the_case, s->family, s->seed, &s->inputs, err);
@@ -274,6 +275,8 @@ int bench_case_judge(struct bench_case *bench, rkb_error_t *err) {
       status = sample_judge(s, err);
    if (status == RKB_OK && s->counts)
       status = execute(bench, err);
+   rkb_machine_kept_free(s->kept);
+   s->kept = NULL;
    return status;
 }
 

@@ -110,7 +110,8 @@ int sample_look_for_races(struct sample *part, const rkb_machine_blocks_t *lists
                                           .thread_instructions = left < most ? left : most,
                                           .loops = loops,
                                           .fetch = sample_fetch,
-                                          .fetch_argument = part};
+                                          .fetch_argument = part,
+                                          .kept = part->kept};
    const int status = sample_make_buffers(part, false, &part->buffers, err);
    return status == RKB_OK ? execute(part, &options, report, err) : status;
 }

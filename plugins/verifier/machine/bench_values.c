@@ -438,7 +438,8 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
                                     .past = true,
                                     .atomics_past = !s->outcome->variable_atomics,
                                     .fetch = sample_fetch,
-                                    .fetch_argument = s};
+                                    .fetch_argument = s,
+                                    .kept = s->kept};
    s->divided = false;
    s->facet = NULL;
    if (s->candidate->budget == 0) {

@@ -31,6 +31,7 @@ struct sample {
    rkb_inputs_t *inputs;
    rkb_machine_t *machine;
    rkb_machine_buffer_t *buffers;
+   rkb_machine_kept_t *kept; /* of its runs; NULL: each asks the system for memory */
    struct block_sample blocks;
    rkb_random_t points; /* draws elements */
    /* of the output being judged */
