@@ -56,7 +56,10 @@ void machine_warpgroups_begin(machine_block_t *block) {
       groups->groups[n].first = groups->groups[n].count = 0;
       groups->groups[n].actor = PTX_NONE;
    }
-   memset(groups->owners, 0, (size_t)groups->warps * groups->program->register_count * sizeof(owner_t));
+   /* a kernel has thousands of registers, and a few hundred of them are of products */
+   const uint32_t first = groups->program->products_first, end = groups->program->products_end;
+   for (uint32_t w = 0; w < groups->warps; w++)
+      memset(groups->members[w].owners + first, 0, (end - first) * sizeof(owner_t));
    if (groups->leading)
       memset(groups->leading, 0, 2 * (size_t)groups->program->count * sizeof(leading_t));
    for (uint32_t w = 0; w < groups->warps; w++)

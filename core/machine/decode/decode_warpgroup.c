@@ -325,6 +325,12 @@ bool decode_touches(decoder_t *decoder) {
          more = true;
       }
    }
+   for (uint32_t n = 0; good && n < program->register_count; n++) {
+      if (!of_products[n])
+         continue;
+      program->products_first = program->products_end ? program->products_first : n;
+      program->products_end = n + 1;
+   }
    if (good)
       of_products[0] = of_products[1] = 0;
    for (uint32_t at = 0; good && at < program->count; at++)

@@ -155,6 +155,8 @@ typedef struct machine_program {
    uint32_t warpgroup_form_count;
    machine_touch_t *touches;
    uint32_t touch_count;
+   uint32_t products_first,
+      products_end; /* all registers that its wgmma.mma_async name, and copies of them, have numbers from first to end - 1 */
    uint32_t *
       /* By instruction with FLAG_TOUCHES: its first touch; at count + instruction: the end of its touches. */
       touch_first;
