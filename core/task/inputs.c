@@ -115,8 +115,9 @@ void rkb_task_inputs_limit(rkb_inputs_t *inputs, double work) {
    inputs->most_work = work < MOST_WORK ? work : MOST_WORK;
 }
 
-#define SPARSE_NOTES                                                                                         \
-   (UINT64_C(1) << 20) /* bytes of a bitmap from which on it takes memory only where something is noted */
+/* Bytes of a bitmap from which on it takes memory only where something is noted.  Clearing a smaller one takes as long as a hundred page faults, and who
+ * reads the notes reads most of its pages. */
+#define SPARSE_NOTES (UINT64_C(4) << 20)
 
 static uint64_t noted_bytes(const rkb_inputs_t *inputs, uint32_t tensor) {
    return (inputs->bound->view.tensors[tensor].elements / 64 + 1) * sizeof **inputs->noted;
