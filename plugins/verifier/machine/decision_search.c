@@ -7,6 +7,7 @@
 #include "decision_search.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #define MOST_ALONG 8192     /* values of a dim, one after the other; beyond these few */
@@ -14,6 +15,10 @@
 #define MOST_CURVE 4096     /* values of the first dim of a curve */
 #define MOST_ON_CURVE 1024u /* shapes on one curve */
 #define MOST_CURVES 24u     /* decisions whose curves are followed */
+
+void decision_search_begin(struct decision_search *search) {
+   memset(search, 0, offsetof(struct decision_search, list));
+}
 
 bool decision_is_wanted(const struct decision *decision) {
    return decision->met != MET_BOTH && !(decision->is_value && decision->met == MET_TRUE);
@@ -216,18 +221,22 @@ static bool has_step(struct decision_search *s, struct plane *plane, uint32_t ax
 static void curves_of(struct decision_search *s, struct plane *plane) {
    static const int64_t points[CURVE_POINTS][2] = {{0, 0}, {1, 0}, {2, 0}, {0, 1},
                                                    {0, 2}, {1, 1}, {3, 2}, {5, 7}};
-   uint32_t followed = 0;
+   uint32_t followed = 0, counts[CURVE_POINTS];
    bool inside = true;
    plane->steps[0] = plane->steps[1] = 1;
    if (!has_step(s, plane, 0) || !has_step(s, plane, 1))
       return;
    for (uint32_t n = 0; n < CURVE_POINTS && inside; n++) {
-      for (uint32_t d = 0; d < MOST_DECISIONS; d++)
+      for (uint32_t d = 0; d < s->count; d++)
          s->curves[n][d] = NAN;
       s->distances = s->curves[n];
       inside = at_plane(s, plane, points[n][0], points[n][1]);
       s->distances = NULL;
+      counts[n] = s->count; /* a decision that is new here has its distance */
    }
+   for (uint32_t n = 0; inside && n < CURVE_POINTS; n++)
+      for (uint32_t d = counts[n]; d < s->count; d++)
+         s->curves[n][d] = NAN;
    for (uint32_t d = 0; inside && d < s->count && followed < MOST_CURVES && s->left; d++) {
       struct curve curve;
       if (s->list[d].divides || s->list[d].is_value || !fit(&s->curves[0][d], MOST_DECISIONS, &curve))

@@ -32,19 +32,23 @@ struct decision_search {
    const rkb_kernel_api_t *kernel;
    uint32_t dim_count;
    int64_t low[MOST_SHAPE_DIMS], high[MOST_SHAPE_DIMS];
-   struct decision list[MOST_DECISIONS];
    uint32_t count, next; /* next: where the next decision of an evaluation is expected */
    uint16_t
       slots[DECISION_SLOTS]; /* 1 + the number of a decision, near the slot that its place says; 0: none */
    bool is_full;             /* a decision had no room */
-   double curves[CURVE_POINTS][MOST_DECISIONS]; /* distances around a shape */
    uint32_t left;        /* shapes that may still be evaluated */
    uint32_t turn;        /* the secret's: of equally rare decisions, which come first */
    uint32_t way;         /* the dim that is gone along; MOST_SHAPE_DIMS: none */
    bool notes;           /* the shape is executed */
    const int64_t *dims;  /* that are evaluated */
    double *distances;    /* of each decision of the list, where they are asked for; NAN: not decided */
+   /* Megabytes that are not cleared: what is read of them was written before. */
+   struct decision list[MOST_DECISIONS];
+   double curves[CURVE_POINTS][MOST_DECISIONS]; /* distances around a shape */
 };
+
+/* Sets all to nothing but the decisions, of which there are none. */
+void decision_search_begin(struct decision_search *search);
 
 /* Whether one of the two outcomes is looked for. */
 bool decision_is_wanted(const struct decision *decision);

@@ -229,16 +229,18 @@ int manifest_decisions_draw(const struct verifier *me, struct candidate *candida
    if (me->config->shapes == 0 || known_count == 0 || known[0]->dim_count > MOST_SHAPE_DIMS ||
        !RKB_HAS(me->task, dim_range) || !RKB_HAS(me->kernel, survey_free))
       return RKB_OK;
-   struct drawing *g = calloc(1, sizeof *g);
+   struct drawing *g = malloc(sizeof *g);
    const rkb_case_t **shapes = calloc(known_count + MOST_SOLVED, sizeof *shapes);
    int status = g && shapes ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for what a manifest decides");
    if (status == RKB_OK) {
-      *g = (struct drawing){.verifier = me,
-                            .candidate = candidate,
-                            .shapes = shapes,
-                            .drawn = drawn,
-                            .count = count,
-                            .room = room < MOST_SOLVED ? room : MOST_SOLVED};
+      decision_search_begin(&g->search);
+      g->verifier = me;
+      g->candidate = candidate;
+      g->shapes = shapes;
+      g->shape_count = 0;
+      g->drawn = drawn;
+      g->count = count;
+      g->room = room < MOST_SOLVED ? room : MOST_SOLVED;
       g->stream = me->random->for_job(me->host, candidate->job, STREAM_DECISIONS);
       g->search.kernel = me->kernel;
       g->search.turn = (uint32_t)me->random->below(&g->stream, MOST_DECISIONS);
