@@ -1,6 +1,6 @@
 /* Where registers lie in a warp's register file.  PTX has a register for nearly every result, 384 bytes of values and doubles for 32 lanes, and
  * few of them are alive at a time.  Registers that live within one basic block share places, so that the file of a warp stays in the processor's
- * first cache.  Definedness, taint and the validity of doubles are kept for each register and not shared.
+ * first cache.  Registers that no instruction names share one place, since each run clears the files of a block's warps.  Definedness, taint and the validity of doubles are kept for each register and not shared.
  *
  * Lanes that have diverged wait at the ends of basic blocks alone, so while one fragment is inside of a block, no other lane holds a
  * register of that kind.  This allows a record (recording.h) to give all lanes of such a register a value at once.  A destination shares no
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define NOWHERE UINT32_MAX
+#define MOST_BYTES (8u * LANES) /* of a register */
 
 typedef struct life {
    uint32_t block;       /* the block of the first mention */
@@ -93,10 +94,19 @@ static uint32_t take(places_t *p, const machine_register_info_t *info) {
    return p->bytes - size_of(info);
 }
 
+/* A module declares more registers than its instructions name: nine tenths of them, where inlined code was simplified. */
+static bool is_named(const places_t *p, uint32_t number) {
+   return p->lives[number].first != NOWHERE || number <= 1 || p->program->registers[number].constant;
+}
+
 static void place_all(places_t *p, uint32_t *offset) {
    const machine_program_t *program = p->program;
+   const uint32_t nobodys = p->bytes; /* the place of all registers that no instruction names */
+   p->bytes += MOST_BYTES;
    for (uint32_t n = 0; n < program->register_count; n++)
-      if (!p->lives[n].shares) {
+      if (!is_named(p, n)) {
+         offset[n] = nobodys;
+      } else if (!p->lives[n].shares) {
          offset[n] = p->bytes;
          p->bytes += size_of(&program->registers[n]);
       } else {
