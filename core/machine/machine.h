@@ -316,8 +316,8 @@ bool rkb_machine_extent(const rkb_machine_t *machine, uint32_t launch, uint32_t 
 /* With options.stored_runs: whether a block of a launch's sample stored the byte; true also where that is not known. */
 bool rkb_machine_may_have_stored(const rkb_machine_t *machine, uint32_t launch, uint32_t place,
                                  uint32_t buffer, uint64_t byte);
-/* With options.stored_runs: lets the bytes hold no value that blocks of a launch's sample stored from this place on, as if these blocks had not been executed.
- * False where that is not known, or where an earlier block stored the same words; then nothing has changed.  Extents stay as they are. */
+/* With options.stored_runs: lets the bytes hold no value that blocks of a launch's sample stored from this place on, whoever stored them too.
+ * False where that is not known; then nothing has changed.  Extents stay as they are. */
 bool rkb_machine_forget_stores(rkb_machine_t *machine, uint32_t launch, uint32_t place);
 /* With options.block_work: whether the block came to its end before.  place: its number in the sample. */
 bool rkb_machine_ended(const rkb_machine_t *machine, uint32_t launch, uint32_t place);

@@ -108,13 +108,9 @@ bool rkb_machine_may_have_stored(const rkb_machine_t *machine, uint32_t launch, 
 
 bool rkb_machine_forget_stores(rkb_machine_t *machine, uint32_t launch, uint32_t place) {
    const struct machine_stored_runs *all = machine->run.stored_runs;
-   rkb_machine_extent_t extent;
    bool known = all && launch < all->launches;
-   for (uint32_t p = place; known && p < all->of[launch].count; p++) {
+   for (uint32_t p = place; known && p < all->of[launch].count; p++)
       known = !all->of[launch].places[p].unknown;
-      for (uint32_t b = 0; known && b < machine->run.plan->buffer_count; b++)
-         known = !rkb_machine_extent(machine, launch, p, b, &extent) || !extent.again;
-   }
    for (uint32_t p = place; known && p < all->of[launch].count; p++)
       for (uint32_t n = 0; n < all->of[launch].places[p].count; n++) {
          const struct run_of_bytes *stored = &all->of[launch].places[p].list[n];

@@ -90,6 +90,16 @@ static int execute(const struct sample *s, const rkb_machine_options_t *options,
    return status == RKB_ERR_INVALID ? RKB_OK : status; /* more than parameters decides it */
 }
 
+/* Lets the machine forget the blocks from this place on.  False: it cannot, or they stored words that blocks before had stored. */
+static bool forget(const struct sample *s, struct foreseen_stores *stores, uint32_t place) {
+   rkb_machine_extent_t extent;
+   bool again = false;
+   for (uint32_t p = place; p < stores->blocks.count; p++)
+      for (uint32_t b = 0; b < s->plan->buffer_count; b++)
+         again |= rkb_machine_extent(stores->machine, 0, p, b, &extent) && extent.again;
+   return !again && rkb_machine_forget_stores(stores->machine, 0, place);
+}
+
 int foreseen_stores_run(struct sample *s, const rkb_machine_options_t *options,
                         const rkb_machine_report_t *counted, struct foreseen_stores **stores,
                         rkb_error_t *err) {
@@ -107,8 +117,7 @@ int foreseen_stores_run(struct sample *s, const rkb_machine_options_t *options,
       if (status != RKB_OK || !stores_all)
          break;
       const uint32_t needed = count_blocks(s, made, counted);
-      right = needed == made->blocks.count ||
-              (needed < made->blocks.count && rkb_machine_forget_stores(made->machine, 0, needed));
+      right = needed == made->blocks.count || (needed < made->blocks.count && forget(s, made, needed));
       made->blocks.count = needed;
    }
    made->left_out = made->blocks.count < s->blocks.judged[0].count;
