@@ -115,7 +115,7 @@ void rkb_task_inputs_limit(rkb_inputs_t *inputs, double work) {
    inputs->most_work = work < MOST_WORK ? work : MOST_WORK;
 }
 
-/* Bytes of a bitmap from which on it takes memory only where something is noted.  Clearing a smaller one takes as long as a hundred page faults, and who
+/* Bytes of a bitmap from which on it takes memory only where something is noted.  Clearing a smaller one takes no longer than some hundred page faults, and who
  * reads the notes reads most of its pages. */
 #define SPARSE_NOTES (UINT64_C(4) << 20)
 

@@ -1,7 +1,7 @@
 /* Memory that a run leaves to later runs of the same plan (machine.h).
  *
  * Sampled blocks write some bytes of each of thousands of pages of an output, and a run notes for each of these bytes that it holds a value.  A fault
- * for one of these pages takes as long as clearing a hundred kilobytes.  The next run of the plan mostly writes the same pages.  So a run clears the
+ * for one of these pages takes longer than clearing ten kilobytes.  The next run of the plan mostly writes the same pages.  So a run clears the
  * few bytes that it wrote, and the next run takes the memory with its pages.  The caller owns it.  Any thread. */
 #include "machine/memory/kept_memory.h"
 
