@@ -31,13 +31,8 @@ static inline __attribute__((always_inline)) void run_value(machine_warp_t *warp
       if (taints)
          taint |= known->taint[number];
    }
-   if (shadows && i->shadow) {
-      machine_shadow_fill(warp, i->a, i->ai);
-      if (i->bi)
-         machine_shadow_fill(warp, i->b, i->bi);
-      if (i->ci)
-         machine_shadow_fill(warp, i->c, i->ci);
-   }
+   if (shadows && i->shadow)
+      machine_shadow_fill_read(warp, i);
    i->run(warp, i, mask);
    if (mask == FULL_MASK) {
       known->defined[i->di] = defined;
@@ -64,13 +59,8 @@ static inline __attribute__((always_inline)) void run_plain_value(machine_warp_t
    uint64_t taint = 0;
    if (taints)
       taint = known->taint[i->ai] | known->taint[i->bi] | known->taint[i->ci];
-   if (shadows && i->shadow) {
-      machine_shadow_fill(warp, i->a, i->ai);
-      if (i->bi)
-         machine_shadow_fill(warp, i->b, i->bi);
-      if (i->ci)
-         machine_shadow_fill(warp, i->c, i->ci);
-   }
+   if (shadows && i->shadow)
+      machine_shadow_fill_read(warp, i);
    i->run(warp, i, FULL_MASK);
    known->defined[i->di] = defined;
    if (taints)

@@ -182,11 +182,7 @@ static void value(machine_warp_t *warp, const machine_instruction_t *i, uint32_t
       warp->valid[i->di] &= ~mask;
       return;
    }
-   machine_shadow_fill(warp, i->a, i->ai);
-   if (i->bi)
-      machine_shadow_fill(warp, i->b, i->bi);
-   if (i->ci)
-      machine_shadow_fill(warp, i->c, i->ci);
+   machine_shadow_fill_read(warp, i);
    i->run(warp, i, mask);
    i->shadow(warp, i, mask);
    warp->valid[i->di] |= mask;

@@ -330,6 +330,16 @@ static inline void machine_shadow_fill(machine_warp_t *warp, uint32_t offset, ui
       (warp->run->isa ? machine_shadow_take_v3 : machine_shadow_take_portable)(warp, offset, number);
 }
 
+/* The same for the registers that an instruction reads; the first is always one. */
+static inline __attribute__((always_inline)) void machine_shadow_fill_read(machine_warp_t *warp,
+                                                                           const machine_instruction_t *i) {
+   machine_shadow_fill(warp, i->a, i->ai);
+   if (i->bi)
+      machine_shadow_fill(warp, i->b, i->bi);
+   if (i->ci)
+      machine_shadow_fill(warp, i->c, i->ci);
+}
+
 static inline void machine_count_products(machine_run_t *run, uint64_t products) {
    run->work.products += products;
    if (run->work.products > MACHINE_FREE_PRODUCTS)

@@ -135,12 +135,8 @@ static bool run_stands(const struct bench_case *bench, bool values) {
 
 /* The blocks with values, after a run without. */
 static int execute_again(struct sample *s, rkb_machine_options_t *options, rkb_error_t *err) {
-   rkb_machine_close(s->machine);
-   s->machine = NULL;
-   sample_free_buffers(s, s->buffers);
-   s->buffers = NULL;
    options->thread_instructions = s->candidate->budget ? s->candidate->budget : 1; /* 0 would be no limit */
-   const int status = sample_make_buffers(s, false, &s->buffers, err);
+   const int status = sample_start_again(s, err);
    return status == RKB_OK ? sample_execute(s, options, err) : status;
 }
 

@@ -57,6 +57,14 @@ void sample_free_buffers(const struct sample *s, rkb_machine_buffer_t *buffers) 
    free(buffers);
 }
 
+int sample_start_again(struct sample *s, rkb_error_t *err) {
+   rkb_machine_close(s->machine);
+   s->machine = NULL;
+   sample_free_buffers(s, s->buffers);
+   s->buffers = NULL;
+   return sample_make_buffers(s, false, &s->buffers, err);
+}
+
 /* What the run found ---------------------------------------------------------------------------------------------------- */
 
 static void note_word(void *argument, uint64_t first, uint64_t bytes) {
@@ -139,11 +147,7 @@ static int execute_steps(struct sample *s, const rkb_machine_options_t *options,
       sample_spend(s, report.work);
    if (status != RKB_OK || *enough)
       return status;
-   rkb_machine_close(s->machine);
-   s->machine = NULL;
-   sample_free_buffers(s, s->buffers);
-   s->buffers = NULL;
-   return sample_make_buffers(s, false, &s->buffers, err);
+   return sample_start_again(s, err);
 }
 
 /* Executes the sampled blocks. */

@@ -114,6 +114,8 @@ int block_beginnings_follow(struct sample *s, const rkb_machine_options_t *optio
 int sample_make_buffers(const struct sample *s, bool defined, rkb_machine_buffer_t **buffers,
                         rkb_error_t *err);
 void sample_free_buffers(const struct sample *s, rkb_machine_buffer_t *buffers);
+/* Forgets the run before: closes the machine, and makes new buffers. */
+int sample_start_again(struct sample *s, rkb_error_t *err);
 /* Bytes of the plan's inputs and fills, made from s->inputs: a fetch of the machine's, whose argument is the sample. */
 int sample_fetch(void *sample, uint32_t buffer, uint64_t first_byte, uint64_t bytes, void *out);
 static inline bool sample_is_given(const struct sample *s, uint32_t buffer) {

@@ -222,11 +222,7 @@ int compared_elements_run_steered(struct sample *s, const rkb_machine_options_t 
       status = compared_elements_run(s, options, enough, err);
    if (status != RKB_OK || *enough)
       return status;
-   rkb_machine_close(s->machine);
-   s->machine = NULL;
-   sample_free_buffers(s, s->buffers);
-   s->buffers = NULL;
-   return sample_make_buffers(s, false, &s->buffers, err);
+   return sample_start_again(s, err);
 }
 
 /* Whether an element was chosen of a block of each control path, as the choice does when it knows the paths. */

@@ -118,9 +118,5 @@ int sample_run_to_limit(struct sample *s, const rkb_machine_options_t *options, 
       sample_spend(s, report.work);
    if (status != RKB_OK || *enough)
       return status;
-   rkb_machine_close(s->machine);
-   s->machine = NULL;
-   sample_free_buffers(s, s->buffers);
-   s->buffers = NULL;
-   return sample_make_buffers(s, false, &s->buffers, err);
+   return sample_start_again(s, err);
 }
