@@ -469,3 +469,16 @@ bool harness_judge(harness_t *harness, const rkb_machine_options_t *options, cha
    rkb_machine_close(machine);
    return true;
 }
+
+rkb_machine_t *harness_execute(harness_t *harness, const rkb_machine_options_t *options,
+                               rkb_machine_report_t *report) {
+   rkb_machine_t *machine = NULL;
+   rkb_error_t err;
+   if (rkb_machine_open(harness->module, &harness->plan, options, &machine, &err) == RKB_OK &&
+       rkb_machine_run(machine, harness->data, &err) == RKB_OK) {
+      rkb_machine_report(machine, report);
+      return machine;
+   }
+   rkb_machine_close(machine);
+   return NULL;
+}

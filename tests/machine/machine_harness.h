@@ -47,4 +47,8 @@ bool harness_judge(harness_t *harness, const rkb_machine_options_t *options, cha
                    size_t verdict_size, char **text);
 char *harness_read_file(const char *path);
 
+/* Opens a machine, and runs the plan once; NULL: that failed.  The caller closes the machine. */
+rkb_machine_t *harness_execute(harness_t *harness, const rkb_machine_options_t *options,
+                               rkb_machine_report_t *report);
+
 #endif

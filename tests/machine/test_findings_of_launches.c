@@ -48,12 +48,9 @@ static void each_launch_is_known(void **state) {
    harness->plan.launch_count = COPIES + 1;
    harness_fill(harness, 0);
    const rkb_machine_options_t options = {.sample = sample, .fetch = fetch};
-   rkb_machine_t *machine = NULL;
    rkb_machine_report_t report;
-   rkb_error_t err;
-   assert_int_equal(rkb_machine_open(harness->module, &harness->plan, &options, &machine, &err), RKB_OK);
-   assert_int_equal(rkb_machine_run(machine, harness->data, &err), RKB_OK);
-   rkb_machine_report(machine, &report);
+   rkb_machine_t *machine = harness_execute(harness, &options, &report);
+   assert_non_null(machine);
    assert_int_equal(report.finding_count, LISTED);
    for (uint32_t n = 0; n < COPIES; n++)
       assert_true(rkb_machine_found(machine, n));

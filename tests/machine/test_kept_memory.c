@@ -33,12 +33,9 @@ static int make_words(void *argument, uint32_t buffer, uint64_t first, uint64_t 
 /* Stores a word of each lane, so many words behind the lane's first one.  Then these words hold values, and no others. */
 static void run_at(harness_t *harness, rkb_machine_kept_t *kept, uint32_t word) {
    const rkb_machine_options_t options = {.fetch = make_words, .fetch_argument = &word, .kept = kept};
-   rkb_machine_t *machine = NULL;
    rkb_machine_report_t report;
-   rkb_error_t err;
-   assert_int_equal(rkb_machine_open(harness->module, &harness->plan, &options, &machine, &err), RKB_OK);
-   assert_int_equal(rkb_machine_run(machine, harness->data, &err), RKB_OK);
-   rkb_machine_report(machine, &report);
+   rkb_machine_t *machine = harness_execute(harness, &options, &report);
+   assert_non_null(machine);
    if (report.finding_count)
       fail_msg("%s", report.findings[0].message);
    assert_true(report.complete);

@@ -1,6 +1,7 @@
 /* Where registers lie in a warp's register file.  PTX has a register for nearly every result, 384 bytes of values and doubles for 32 lanes, and
  * few of them are alive at a time.  Registers that live within one basic block share places, so that the file of a warp stays in the processor's
- * first cache.  Registers that no instruction names share one place, since each run clears the files of a block's warps.  Definedness, taint and the validity of doubles are kept for each register and not shared.
+ * first cache.  Registers that no instruction names share one place, since each run clears the files of a block's warps.
+ * Definedness, taint and the validity of doubles are kept for each register and not shared.
  *
  * Lanes that have diverged wait at the ends of basic blocks alone, so while one fragment is inside of a block, no other lane holds a
  * register of that kind.  This allows a record (recording.h) to give all lanes of such a register a value at once.  A destination shares no

@@ -10,12 +10,13 @@
 
 #include <stdlib.h>
 
-#define LEAST_SHARE 0.95 /* of JUDGED_INSTRUCTIONS, where blocks were left out */
-#define SAFE_SHARE                                                                                           \
-   1.02 /* of JUDGED_INSTRUCTIONS, which the foreseen blocks should take, since what they will take is an estimate */
+/* Shares of JUDGED_INSTRUCTIONS: what the executed blocks take at least, where blocks were left out, and what the foreseen blocks should take, because what
+ * they will take is an estimate. */
+#define LEAST_SHARE 0.95
+#define SAFE_SHARE 1.02
 #define MOST_TIMES 2u /* JUDGED_INSTRUCTIONS, which the foreseen blocks may take */
-#define MORE                                                                                                 \
-   8u /* one block in so many is executed beyond what the counted ones let expect, because another run would take longer */
+/* One block in so many is executed beyond what the counted ones let expect, because another run would take longer. */
+#define ONE_MORE_IN 8u
 #define MOST_RUNS 3u /* until as many blocks are executed as are needed */
 
 struct foreseen_stores {
@@ -70,7 +71,7 @@ static uint32_t guess_blocks(const struct sample *s, const rkb_machine_report_t 
    const double each = (double)counted->thread_instructions / (double)(executed ? executed : 1),
                 needed = each > 0 ? JUDGED_INSTRUCTIONS / each + 1 : judged->count;
    const uint32_t expected = needed < judged->count ? (uint32_t)needed : judged->count,
-                  count = expected < judged->least ? judged->least : expected, more = count / MORE + 1;
+                  count = expected < judged->least ? judged->least : expected, more = count / ONE_MORE_IN + 1;
    return more < judged->count - count ? count + more : judged->count;
 }
 
