@@ -360,25 +360,26 @@ static uint64_t environment_of(const struct sample *s) {
    return first + 1 + me->random->below(&stream, CANDIDATE_ENVIRONMENTS - 1);
 }
 
-/* Finds the buffers that each launch writes, from runs that executed check cases whole.  If no such run had the launch, it counts all buffers that the
- * launch takes and that are not inputs. */
-static int know_stores(struct sample *s, rkb_error_t *err) {
+uint64_t sample_buffers_written(const struct sample *s, uint32_t number) {
    const struct outcome *outcome = s->outcome;
+   const rkb_plan_launch_t *launch = &s->plan->launches[number];
+   uint64_t written = 0;
+   for (uint32_t known = 0; known < outcome->stored_count; known++)
+      if (outcome->stored[known].launch == shapes_launch_name(launch))
+         return outcome->stored[known].buffers;
+   for (uint32_t b = 0; b < s->plan->buffer_count; b++)
+      if (s->plan->buffers[b].role != RKB_IN && plan_takes(launch, b))
+         written |= UINT64_C(1) << (b < 63 ? b : 63);
+   return written;
+}
+
+static int know_stores(struct sample *s, rkb_error_t *err) {
    s->judged_buffers = calloc(s->plan->buffer_count + 1, sizeof *s->judged_buffers);
    s->stores = calloc(s->plan->launch_count + 1, sizeof *s->stores);
    if (!s->judged_buffers || !s->stores)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for what launches write");
-   for (uint32_t n = 0; n < s->plan->launch_count; n++) {
-      const rkb_plan_launch_t *launch = &s->plan->launches[n];
-      uint32_t known = 0;
-      while (known < outcome->stored_count && outcome->stored[known].launch != shapes_launch_name(launch))
-         known++;
-      for (uint32_t b = 0; known == outcome->stored_count && b < s->plan->buffer_count; b++)
-         if (s->plan->buffers[b].role != RKB_IN && plan_takes(launch, b))
-            s->stores[n] |= UINT64_C(1) << (b < 63 ? b : 63);
-      if (known < outcome->stored_count)
-         s->stores[n] = outcome->stored[known].buffers;
-   }
+   for (uint32_t n = 0; n < s->plan->launch_count; n++)
+      s->stores[n] = sample_buffers_written(s, n);
    return RKB_OK;
 }
 

@@ -133,6 +133,9 @@ uint32_t sample_writing_launch(const struct sample *s);
 bool sample_needs_values(const struct sample *s, uint64_t deciding);
 /* Whether an input that has no values in the run of these options steered the kernels. */
 bool sample_is_steered(const rkb_machine_options_t *options, const rkb_machine_report_t *report);
+/* The buffers that a launch writes, a bit each, from runs that executed check cases whole.  If no such run had the launch: all buffers that the
+ * launch takes and that are not inputs.  Buffer number 63 stands for those behind it too. */
+uint64_t sample_buffers_written(const struct sample *s, uint32_t number);
 /* Runs the plan for what its blocks do, without the values of inputs that do not steer it. */
 int sample_run_for_steps(struct sample *s, const rkb_machine_options_t *options,
                          const rkb_machine_buffer_t *buffers, rkb_machine_t **machine,

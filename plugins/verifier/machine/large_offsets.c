@@ -1,57 +1,17 @@
 /* Tensors beyond 2^31: offsets of 32 bits overflow only in the last blocks of the largest shapes of a domain, which no case executes whole.
- * This file draws a corner of the domain among those that the device holds.  The corner has a tensor of at least 2^31 elements or, where
- * there is none, of at least 2^31 bytes.  Its blocks are sampled as at a bench shape (bench_values.c), with inputs made where they are
+ * far_shapes.c draws a shape that has such a tensor.  Its blocks are sampled as at a bench shape (bench_values.c), with inputs made where they are
  * read, and elements that they wrote are judged.  Their cost is bounded, so blocks that loop over such a tensor are left out.
  * docs/verdicts.md.  The same is done at shapes that are too much work to be executed whole, and at which the manifest decides something
  * that it decides nowhere else (manifest_decisions.c).  One worker thread a candidate. */
 #include "bench_values.h"
+#include "far_shapes.h"
 
 #include <stdio.h>
 
-#define FAR (UINT64_C(1) << 31)
 #define FAR_DRAWN 8u   /* blocks of a launch: an offset that overflows is wrong in all blocks beyond it, and the last block is among them */
 #define FAR_JUDGED 8192u /* elements of an output, for the same reason */
 #define FAR_BUDGET 60000000u  /* thread-instructions, of the sampled blocks */
-#define MOST_INTENSITY 256.0  /* operations for an element of the tensors: more has blocks and intermediates that are too large */
 #define FAR_INDEX 0xffu       /* a number for random streams, apart from those of bench cases */
-
-/* 2: a tensor has so many elements; 1: so many bytes; 0: neither. */
-static uint32_t reach_of(const rkb_case_t *corner) {
-   uint32_t reach = 0;
-   double elements = 0;
-   for (uint32_t n = 0; n < corner->tensor_count; n++) {
-      const uint32_t own = corner->tensors[n].elements >= FAR ? 2 : corner->tensors[n].bytes >= FAR ? 1 : 0;
-      reach = own > reach ? own : reach;
-      elements += (double)corner->tensors[n].elements;
-   }
-   return corner->operations <= MOST_INTENSITY * elements ? reach : 0;
-}
-
-/* Each of those that reach farthest is as likely; NULL: the domain does not reach so far. */
-static int draw_corner(const struct verifier *me, const struct candidate *candidate, rkb_case_t **drawn, rkb_error_t *err) {
-   const rkb_device_t *device = me->kernel->device(me->host);
-   rkb_random_t stream = me->random->for_job(me->host, candidate->job, STREAM_FAR);
-   uint32_t farthest = 1, count = 0;
-   int status = device ? RKB_OK : RKB_ERR_LIMIT;
-   *drawn = NULL;
-   for (uint32_t n = 0; status == RKB_OK; n++) {
-      rkb_case_t *corner = NULL;
-      status = me->task->case_corner(me->host, n, &corner, err);
-      const uint32_t reach = status == RKB_OK && corner && corner->bytes <= device->memory_bytes ? reach_of(corner) : 0;
-      if (reach > farthest) {
-         farthest = reach;
-         count = 0;
-      }
-      if (reach == farthest && me->random->below(&stream, ++count) == 0) {
-         rkb_case_t *other = *drawn;
-         *drawn = corner;
-         corner = other;
-      }
-      if (corner)
-         me->task->case_free(corner);
-   }
-   return status == RKB_ERR_LIMIT ? RKB_OK : status; /* that was the last */
-}
 
 static int sample_corner(struct sample *s, rkb_error_t *err) {
    const struct verifier *me = s->verifier;
@@ -120,7 +80,7 @@ int large_offsets_judge(const struct verifier *me, struct candidate *candidate, 
    const rkb_device_t *device = me->kernel->device(me->host);
    rkb_case_t *corner = NULL;
    uint64_t judged = 0;
-   int status = draw_corner(me, candidate, &corner, err);
+   int status = far_shape_draw(me, candidate, &corner, err);
    if (status == RKB_OK && corner)
       status = judge_shape(me, candidate, corner, FAR_INDEX, outcome, &judged, err);
    if (judged)

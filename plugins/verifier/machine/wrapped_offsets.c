@@ -2,7 +2,8 @@
  * with right values, and the far rows are never written.  Along each axis of a grid the first two blocks show the step from block to block
  * in an output.  Some drawn far blocks and the last one should write where that step leads.  A block that does not is compared with the
  * block whose place it takes, because two blocks of a right launch do not write exactly the same words of an output.  Far blocks that write
- * nothing at all are found too.  docs/verdicts.md.  One worker thread a candidate. */
+ * nothing at all are found too.  A launch may leave an output to the first or the last of its blocks; then the search looks for the place where
+ * these end or begin, and looks at them alone.  docs/verdicts.md.  One worker thread a candidate. */
 #include "bench_values.h"
 
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #define MOST_WRAPPED                                                                                         \
    (2 + 2 * (FAR_BLOCKS +                                                                                    \
              1)) /* blocks of a run: the first two, the far ones, and those that they stand in for */
+#define PROBES (MOST_WRAPPED - 1u) /* blocks of a run that looks for the place where a range of blocks ends */
 
 /* One axis of one launch's grid. */
 struct wraps {
@@ -21,6 +23,7 @@ struct wraps {
    uint64_t steps[MOST_WRAPPED]; /* of the blocks that are executed: index along the axis; the others are 0 */
    uint64_t numbers[MOST_WRAPPED];
    uint32_t count;
+   uint64_t base, last;         /* the blocks that are looked at: indices along the axis, the last one too */
    rkb_machine_blocks_t *lists; /* by launch */
 };
 
@@ -73,15 +76,20 @@ static bool extent_of(const struct wraps *w, uint64_t step, uint32_t buffer, rkb
    return false;
 }
 
+static bool writes(const struct wraps *w, uint64_t step, uint32_t buffer) {
+   rkb_machine_extent_t extent;
+   return extent_of(w, step, buffer, &extent);
+}
+
 /* Where the block should begin to write, by the first two; false: they do not tell, or it is not far. */
 static bool expected_of(const struct wraps *w, uint64_t step, uint32_t buffer, int64_t *first,
                         int64_t *stride, int64_t *expected) {
    rkb_machine_extent_t zero, one;
-   if (!extent_of(w, 0, buffer, &zero) || !extent_of(w, 1, buffer, &one))
+   if (!extent_of(w, w->base, buffer, &zero) || !extent_of(w, w->base + 1, buffer, &one))
       return false;
    *first = (int64_t)zero.low;
    *stride = (int64_t)one.low - *first;
-   *expected = *first + *stride * (int64_t)step;
+   *expected = *first + *stride * (int64_t)(step - w->base);
    return *stride > 0 && *expected >= FAR_BYTES && (uint64_t)*expected < w->part.plan->buffers[buffer].bytes;
 }
 
@@ -92,9 +100,8 @@ static uint64_t stands_in_for(const struct wraps *w, uint64_t step, uint32_t buf
    if (!expected_of(w, step, buffer, &first, &stride, &expected) || !extent_of(w, step, buffer, &at))
       return 0;
    const int64_t off = (int64_t)at.low - first;
-   return (int64_t)at.low != expected && off > 0 && off % stride == 0 && (uint64_t)(off / stride) != step
-             ? (uint64_t)(off / stride)
-             : 0;
+   const uint64_t twin = w->base + (uint64_t)(off > 0 ? off / stride : 0);
+   return (int64_t)at.low != expected && off > 0 && off % stride == 0 && twin != step ? twin : 0;
 }
 
 static void note(struct wraps *w, uint32_t buffer, uint64_t step, const char *what, uint64_t other) {
@@ -112,24 +119,61 @@ static void note(struct wraps *w, uint32_t buffer, uint64_t step, const char *wh
       s -> plan -> buffers[buffer].name);
 }
 
-/* Whether every far block wrote nothing where it should, though the first two did.  If an output is filled before the plan runs, blocks need not write all of
- * it. */
-static bool all_silent(const struct wraps *w, uint32_t buffer, uint64_t *silent) {
+/* Whether the launch may leave out words of the output: if an output is filled before the plan runs, blocks need not write all of it. */
+static bool must_be_whole(const struct wraps *w, uint32_t buffer) {
    const rkb_plan_buffer_t *output = &w->part.plan->buffers[buffer];
-   rkb_machine_extent_t at;
+   return output->role == RKB_OUT && output->fill == RKB_FILL_NONE;
+}
+
+/* Whether every far block wrote nothing where it should, though the first two did. */
+static bool all_silent(const struct wraps *w, uint32_t buffer, uint64_t *silent) {
    int64_t first, stride, expected;
    uint32_t far = 0, without = 0;
-   if (output->role != RKB_OUT || output->fill != RKB_FILL_NONE)
-      return false;
-   for (uint32_t n = 0; n < w->count; n++)
-      if (w->steps[n] > 1 && expected_of(w, w->steps[n], buffer, &first, &stride, &expected)) {
+   for (uint32_t n = 0; n < w->count && must_be_whole(w, buffer); n++)
+      if (w->steps[n] > w->base + 1 && expected_of(w, w->steps[n], buffer, &first, &stride, &expected)) {
          far++;
-         if (!extent_of(w, w->steps[n], buffer, &at)) {
+         if (!writes(w, w->steps[n], buffer)) {
             without++;
             *silent = w->steps[n];
          }
       }
    return far > FAR_BLOCKS && without == far;
+}
+
+/* Finds where the blocks end that write the buffer, between a block that does and one that does not.  *writer: then the last or the first of them.
+ * *least: bytes that a block before it stored, the fewest; the block itself may be a part of one.  *found: nothing kept the blocks from being executed.  Only one such place is looked for. */
+static int find_end(struct wraps *w, uint32_t buffer, uint64_t *writer, uint64_t silent, uint64_t *least,
+                    bool *found, rkb_error_t *err) {
+   uint64_t own = *least; /* what *writer stored */
+   int status = RKB_OK;
+   *found = true;
+   while (status == RKB_OK && *found && (*writer > silent ? *writer - silent : silent - *writer) > 1) {
+      const int64_t from = (int64_t)*writer, apart = (int64_t)silent - from;
+      w->count = 0;
+      for (int64_t n = 1; n <= (int64_t)PROBES; n++) {
+         const int64_t step = from + apart * n / (int64_t)(PROBES + 1);
+         if (step != from && step != (int64_t)silent)
+            add_step(w, (uint64_t)step);
+      }
+      status = run_blocks(w, found, err);
+      for (uint32_t n = 0; n < w->count && status == RKB_OK && *found; n++) {
+         rkb_machine_extent_t extent;
+         if (!extent_of(w, w->steps[n], buffer, &extent)) {
+            silent = w->steps[n];
+            break;
+         }
+         *writer = w->steps[n];
+         *least = own < *least ? own : *least;
+         own = extent.once;
+      }
+   }
+   return status;
+}
+
+/* Outputs that reach so far. */
+static bool is_looked_at(const struct sample *s, uint32_t buffer) {
+   return sample_is_output(&s->plan->buffers[buffer]) &&
+          s->plan->buffers[buffer].bytes >= (uint64_t)FAR_BYTES;
 }
 
 static void compare(struct wraps *w, uint32_t buffer, const uint64_t *far, uint32_t count) {
@@ -142,40 +186,160 @@ static void compare(struct wraps *w, uint32_t buffer, const uint64_t *far, uint3
    }
 }
 
-static int find_along(struct wraps *w, rkb_random_t *stream, rkb_error_t *err) {
-   const struct sample *s = &w->part;
-   const uint32_t extent = s->plan->launches[w->launch].grid[w->axis];
-   uint64_t far[FAR_BLOCKS + 1], silent = 0;
-   bool clean;
-   w->count = 0;
-   add_step(w, 0);
-   add_step(w, 1);
+/* far: FAR_BLOCKS + 1 of the blocks from base to last, the last one among them. */
+static void draw_far(const struct wraps *w, rkb_random_t *stream, uint64_t *far) {
    for (uint32_t n = 0; n < FAR_BLOCKS; n++)
-      far[n] = extent - 1 - s->verifier->random->below(stream, (extent + 3) / 4);
-   far[FAR_BLOCKS] = extent - 1;
+      far[n] = w->last - w->part.verifier->random->below(stream, (w->last - w->base + 4) / 4);
+   far[FAR_BLOCKS] = w->last;
+}
+
+static int run_first_and_far(struct wraps *w, const uint64_t *far, bool *clean, rkb_error_t *err) {
+   w->count = 0;
+   add_step(w, w->base);
+   add_step(w, w->base + 1);
    for (uint32_t n = 0; n <= FAR_BLOCKS; n++)
       add_step(w, far[n]);
-   int status = run_blocks(w, &clean, err);
-   bool more = false;
-   for (uint32_t b = 0; status == RKB_OK && clean && b < s->plan->buffer_count; b++) {
-      if (!sample_is_output(&s->plan->buffers[b]) || s->plan->buffers[b].bytes < (uint64_t)FAR_BYTES)
-         continue;
-      if (s->outcome->rank == 0 && all_silent(w, b, &silent))
-         note(w, b, silent, "writes nothing", 0);
-      for (uint32_t n = 0; n <= FAR_BLOCKS; n++) {
+   return run_blocks(w, clean, err);
+}
+
+/* The last run was that of run_first_and_far.  buffer: one of them, or -1 for all. */
+static int find_wrapped(struct wraps *w, const uint64_t *far, int64_t buffer, rkb_error_t *err) {
+   const struct sample *s = &w->part;
+   bool more = false, clean = true;
+   for (uint32_t b = 0; b < s->plan->buffer_count; b++)
+      for (uint32_t n = 0; is_looked_at(s, b) && (buffer < 0 || buffer == b) && n <= FAR_BLOCKS; n++) {
          const uint64_t twin = stands_in_for(w, far[n], b);
-         if (twin && twin < extent) {
+         if (twin && twin <= w->last) {
             add_step(w, twin);
             more = true;
          }
       }
-   }
-   if (status == RKB_OK && more && s->outcome->rank == 0)
-      status = run_blocks(w, &clean, err);
+   const int status = more && s->outcome->rank == 0 ? run_blocks(w, &clean, err)
+                                                    : RKB_OK; /* the blocks of the last run too */
    for (uint32_t b = 0;
         status == RKB_OK && more && clean && s->outcome->rank == 0 && b < s->plan->buffer_count; b++)
-      if (sample_is_output(&s->plan->buffers[b]))
+      if (is_looked_at(s, b) && (buffer < 0 || buffer == b))
          compare(w, b, far, FAR_BLOCKS + 1);
+   return status;
+}
+
+static bool writes_anything(const struct wraps *w, uint64_t step) {
+   bool any = false;
+   for (uint32_t b = 0; b < w->part.plan->buffer_count; b++)
+      any |= writes(w, step, b);
+   return any;
+}
+
+/* The executed block beside this one that does not write the buffer; `without`: there is none. */
+static uint64_t nearest_silent(const struct wraps *w, uint32_t buffer, uint64_t step, bool above,
+                               uint64_t without) {
+   uint64_t nearest = without;
+   for (uint32_t n = 0; n < w->count; n++)
+      if (!writes(w, w->steps[n], buffer) &&
+          (above ? w->steps[n] > step && w->steps[n] < nearest : w->steps[n] < step && w->steps[n] > nearest))
+         nearest = w->steps[n];
+   return nearest;
+}
+
+/* Looks at an output that only a range of blocks of the axis writes, as where a launch leaves one output to its first blocks and another to those
+ * behind.  writer: one of them.  is_silent: so far it looks as if the launch left out far places of the output.  The last run was that of
+ * run_first_and_far.
+ * The range suffices if it would store as many bytes as the output has, had each of its blocks stored as little as the least of those executed. */
+static int judge_range(struct wraps *w, uint32_t buffer, uint64_t writer, bool is_silent,
+                       rkb_random_t *stream, rkb_error_t *err) {
+   const rkb_plan_t *plan = w->part.plan;
+   const uint32_t *grid = plan->launches[w->launch].grid;
+   const double beside = (double)grid[0] * grid[1] * grid[2] / grid[w->axis];
+   const uint64_t end = w->last, above = nearest_silent(w, buffer, writer, true, end + 1);
+   const uint64_t below = writer > 1 ? nearest_silent(w, buffer, writer, false, 0) : 0;
+   uint64_t low = writer > 1 ? writer : 0, high = writer, far[FAR_BLOCKS + 1];
+   rkb_machine_extent_t own;
+   bool found = true;
+   int status = RKB_OK;
+   for (uint32_t n = 0; n < w->count; n++)
+      if (w->steps[n] > above && writes(w, w->steps[n], buffer))
+         return RKB_OK; /* more than one range */
+   extent_of(w, writer, buffer, &own);
+   uint64_t least = own.once;
+   if (low)
+      status = find_end(w, buffer, &low, below, &least, &found, err);
+   if (status == RKB_OK && found)
+      status = find_end(w, buffer, &high, above, &least, &found, err);
+   if (status != RKB_OK || !found || high < low + 5)
+      return status;
+   w->base = low;
+   w->last = high;
+   draw_far(w, stream, far);
+   status = run_first_and_far(w, far, &found, err);
+   if (status != RKB_OK || !found)
+      return status;
+   if (high < end && must_be_whole(w, buffer) && extent_of(w, high, buffer, &own) &&
+       (double)least * beside * (double)(high - low + 1) < (double)plan->buffers[buffer].bytes &&
+       (is_silent || own.high + (own.high - own.low) >= (uint64_t)FAR_BYTES)) {
+      note(w, buffer, high + 1, "writes nothing", 0);
+      return RKB_OK;
+   }
+   return find_wrapped(w, far, buffer, err);
+}
+
+/* The first of the executed blocks that writes the buffer; `without`: none does. */
+static uint64_t first_writer(const struct wraps *w, uint32_t buffer, uint64_t without) {
+   uint64_t first = without;
+   for (uint32_t n = 0; n < w->count; n++)
+      if (w->steps[n] < first && writes(w, w->steps[n], buffer))
+         first = w->steps[n];
+   return first;
+}
+
+/* Looks at one output.  *current: the last run is still that of run_first_and_far. */
+static int judge_output(struct wraps *w, uint32_t buffer, rkb_random_t *stream, bool *current,
+                        rkb_error_t *err) {
+   const uint64_t none = w->last + 1;
+   const bool at_first = writes(w, 0, buffer) && writes(w, 1, buffer);
+   uint64_t silent = w->last, writer = at_first ? 1 : first_writer(w, buffer, none);
+   const bool is_silent = all_silent(w, buffer, &silent);
+   bool clean = true;
+   int status = RKB_OK;
+   if (is_silent && !writes_anything(w, silent)) {
+      note(w, buffer, silent, "writes nothing", 0);
+      return RKB_OK;
+   }
+   if ((at_first && writes(w, w->last, buffer)) ||
+       (writer == none && !(sample_buffers_written(&w->part, w->launch) >> (buffer < 63 ? buffer : 63) & 1)))
+      return RKB_OK;
+   *current = false;
+   if (writer == none) { /* blocks between the first and the far ones may */
+      w->count = 0;
+      for (uint64_t n = 1; n <= PROBES; n++)
+         add_step(w, w->last * n / (PROBES + 1));
+      status = run_blocks(w, &clean, err);
+      writer = status == RKB_OK && clean ? first_writer(w, buffer, none) : none;
+   }
+   return writer > 0 && writer != none ? judge_range(w, buffer, writer, is_silent, stream, err) : status;
+}
+
+static int find_along(struct wraps *w, rkb_random_t *stream, rkb_error_t *err) {
+   const struct sample *s = &w->part;
+   const uint64_t last = s->plan->launches[w->launch].grid[w->axis] - 1;
+   uint64_t far[FAR_BLOCKS + 1];
+   bool clean = false, current = false;
+   int status = RKB_OK;
+   w->base = 0;
+   w->last = last;
+   draw_far(w, stream, far);
+   for (uint32_t b = 0; b <= s->plan->buffer_count; b++) {
+      if (b < s->plan->buffer_count && !is_looked_at(s, b))
+         continue;
+      w->base = 0;
+      w->last = last;
+      if (!current)
+         status = run_first_and_far(w, far, &clean, err);
+      if (status != RKB_OK || !clean || s->outcome->rank)
+         break;
+      current = true;
+      status = b < s->plan->buffer_count ? judge_output(w, b, stream, &current, err)
+                                         : find_wrapped(w, far, -1, err);
+   }
    close_run(w);
    return status;
 }
