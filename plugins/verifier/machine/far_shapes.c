@@ -1,4 +1,4 @@
-/* Draws a shape that has tensors of more than 2^31 elements or, where the domain has none, of more than 2^31 bytes.  That is a corner of the
+/* Draws a shape that has tensors of at least 2^31 elements or, where the domain has none, of at least 2^31 bytes.  That is a corner of the
  * domain among those that the device holds.  A corner has at most three dims at their largest (case_corner), and the domain may need more of
  * them to reach so far.  Then dims are raised one after the other.  At last dims are lowered as long as all tensors reach as far.  One worker thread a
  * candidate. */
@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#define FAR (UINT64_C(5) << 29) /* 2^31 and a quarter, so that something lies behind */
+#define FAR (UINT64_C(1) << 31)
+#define BEHIND (FAR / 4 * 5) /* of a shape whose dims are lowered, so that something lies behind 2^31 */
 #define MOST_DIMS 32u
 /* Operations for an element of the tensors: more has blocks and intermediates that are too large. */
 #define MOST_INTENSITY 256.0
@@ -22,15 +23,15 @@ static double elements_of(const rkb_case_t *shape) {
 }
 
 /* 2: the tensor has so many elements; 1: so many bytes; 0: neither. */
-static uint32_t own_reach(const rkb_tensor_t *tensor) {
-   return tensor->elements >= FAR ? 2 : tensor->bytes >= FAR ? 1 : 0;
+static uint32_t own_reach(const rkb_tensor_t *tensor, uint64_t many) {
+   return tensor->elements >= many ? 2 : tensor->bytes >= many ? 1 : 0;
 }
 
 /* Of the tensor that reaches farthest. */
 static uint32_t reach_of(const rkb_case_t *corner) {
    uint32_t reach = 0;
    for (uint32_t n = 0; n < corner->tensor_count; n++) {
-      const uint32_t own = own_reach(&corner->tensors[n]);
+      const uint32_t own = own_reach(&corner->tensors[n], FAR);
       reach = own > reach ? own : reach;
    }
    return corner->operations <= MOST_INTENSITY * elements_of(corner) ? reach : 0;
@@ -148,11 +149,11 @@ static int raise_dims(struct far_dims *f, const struct extremes *extremes, rkb_c
    return status;
 }
 
-/* Whether all tensors reach as far as those of another shape. */
-static bool reaches_like(const rkb_case_t *shape, const rkb_case_t *other) {
-   bool like = shape->operations <= MOST_INTENSITY * elements_of(shape);
+/* Whether all tensors still reach as far as those of the shape that was lowered. */
+static bool reaches_like(const rkb_case_t *lowered, const rkb_case_t *shape) {
+   bool like = lowered->operations <= MOST_INTENSITY * elements_of(lowered);
    for (uint32_t n = 0; n < shape->tensor_count; n++)
-      like &= own_reach(&shape->tensors[n]) >= own_reach(&other->tensors[n]);
+      like &= own_reach(&lowered->tensors[n], BEHIND) >= own_reach(&shape->tensors[n], FAR);
    return like;
 }
 
