@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "base/memory.h"
 
-#define SLAB_PAGES 16u /* few: a small case fills no more */
+#define SLAB_PAGES 128u /* few: a small case fills no more */
 
 rkb_memory_t *rkb_memory_new(uint32_t value_count, uint64_t limit_bytes) {
    rkb_memory_t *memory = rkb_allocate(1, sizeof *memory);

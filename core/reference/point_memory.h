@@ -5,8 +5,8 @@
 #include "reference/evaluate.h"
 #include "reference/row_memory.h"
 
-#define RKB_PAGE_POINTS 64u
-#define RKB_LEAF_PAGES 4096u
+#define RKB_PAGE_POINTS 8u /* few: points that are drawn from a large output lie in a page each */
+#define RKB_LEAF_PAGES 1024u
 #define RKB_SPARE_BLOCKS 32u
 
 /* Neighbouring elements of one value. */
@@ -17,7 +17,7 @@ typedef struct rkb_page {
    uint8_t flags[RKB_PAGE_POINTS];
 } rkb_page_t;
 
-/* For each 64 elements of a value a page, or NULL; in leaves, each made when first needed: a value may have more elements than memory has
+/* For each 8 elements of a value a page, or NULL; in leaves, each made when first needed: a value may have more elements than memory has
  * room for pointers to their pages. */
 typedef struct rkb_page_table {
    rkb_page_t ***leaves;
