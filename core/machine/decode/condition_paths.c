@@ -2,7 +2,7 @@
  *
  * Such registers have a value on each way.  A way is followed from the kernel's beginning.  If the launch decides a branch, that decision
  * is followed; at any other branch both ways are followed once.  Only the values that the conditions need are computed; a branch that they do not
- * need is skipped, up to where its ways meet.  On the thread of the conditions. */
+ * need is skipped, up to where its ways meet.  A way ends where no condition lies ahead that is asked for.  On the thread of the conditions. */
 #include "machine/decode/condition_paths.h"
 #include "machine/decode/fast_condition_steps.h"
 
@@ -86,7 +86,7 @@ static uint32_t next_block(rkb_machine_conditions_t *c, uint32_t at) {
          continue;
       if (next == block->meets)
          next = to[k];
-      else
+      else if (to[k] < p->graph->block_count && p->leads[to[k]])
          keep_way(c, to[k]);
    }
    part->gone[0] = part->gone[1] = true;
@@ -109,7 +109,8 @@ void machine_paths_follow(rkb_machine_conditions_t *c, const rkb_plan_launch_t *
    keep_way(c, 0);
    while (p->way_count && left) {
       copied += p->register_count;
-      for (uint32_t at = take_way(c); at < p->graph->block_count && left; at = next_block(c, at)) {
+      for (uint32_t at = take_way(c); at < p->graph->block_count && p->leads[at] && left;
+           at = next_block(c, at)) {
          const uint64_t cost = 1 + p->parts[at].count;
          left -= cost < left ? cost : left;
          take_part(c, launch, &p->parts[at]);

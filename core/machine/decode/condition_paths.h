@@ -35,6 +35,7 @@ struct condition_paths {
    uint32_t step_count;
    struct plain_step *plain; /* those of the slice */
    struct part *parts; /* by block */
+   bool *leads;        /* by block: a way from its beginning may come to a condition that is asked for */
    struct tested *tested;
    uint32_t tested_count;
    uint32_t *which;     /* by step: its number in tested, plus one */
@@ -51,9 +52,9 @@ struct condition_paths *machine_paths_new(rkb_machine_conditions_t *conditions, 
 void machine_paths_free(struct condition_paths *paths);
 /* Whether this is a condition on a way. */
 bool machine_paths_test(const struct condition_paths *paths, uint32_t number);
-/* Marks the registers that ways need; false: none of these conditions is on one. */
-bool machine_paths_need(const struct condition_paths *paths, const ptx_function_t *function,
-                        const uint8_t *wanted, bool *needed);
+/* Marks the registers that ways need, and from now on asks for these conditions alone; false: none of them is on a way. */
+bool machine_paths_need(struct condition_paths *paths, const ptx_function_t *function, const uint8_t *wanted,
+                        bool *needed);
 /* condition_paths.c.  Goes along the ways through the text, after the conditions' steps were taken.  visit is called once for each condition and
  * outcome.  distance: the least distance between the sides of a comparison on all ways. */
 void machine_paths_follow(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch,

@@ -253,6 +253,27 @@ static bool need_branches(struct search *s) {
    return any;
 }
 
+/* Finds from which blocks a way may come to a condition that is asked for.  wanted NULL: to any. */
+static void find_leads(struct condition_paths *p, const uint8_t *wanted) {
+   const struct text_graph *g = p->graph;
+   bool more = true;
+   memset(p->leads, 0, g->block_count);
+   for (uint32_t n = 0; n < p->tested_count; n++)
+      p->leads[g->block_of[p->tested[n].number]] |= !wanted || wanted[p->tested[n].number];
+   while (more) {
+      more = false;
+      for (uint32_t b = g->block_count; b-- > 0;) { /* most branches lead on in the text */
+         bool leads = p->leads[b];
+         for (uint32_t k = 0; k < g->blocks[b].successor_count && !leads; k++) {
+            const uint32_t to = g->successors[g->blocks[b].successor + k];
+            leads = to < g->block_count && p->leads[to];
+         }
+         more |= leads != p->leads[b];
+         p->leads[b] = leads;
+      }
+   }
+}
+
 static bool close_slice(struct search *s) {
    struct condition_paths *p = s->paths;
    const struct text_graph *g = p->graph;
@@ -266,8 +287,10 @@ static bool close_slice(struct search *s) {
    }
    p->which = calloc(s->function->statement_count + 1, sizeof *p->which);
    p->registers = calloc(s->function->register_count + 1, sizeof *p->registers);
-   if (!p->which || !p->registers)
+   p->leads = calloc(g->block_count + 1, sizeof *p->leads);
+   if (!p->which || !p->registers || !p->leads)
       return false;
+   find_leads(p, NULL);
    for (uint32_t b = 0; b < g->block_count; b++) {
       p->parts[b].first = count;
       for (uint32_t n = g->blocks[b].first; n < g->blocks[b].end; n++) {
@@ -327,6 +350,7 @@ void machine_paths_free(struct condition_paths *p) {
    free(p->steps);
    free(p->plain);
    free(p->parts);
+   free(p->leads);
    free(p->tested);
    free(p->which);
    free(p->registers);
@@ -342,9 +366,10 @@ bool machine_paths_test(const struct condition_paths *p, uint32_t number) {
    return tests;
 }
 
-bool machine_paths_need(const struct condition_paths *p, const ptx_function_t *function,
-                        const uint8_t *wanted, bool *needed) {
+bool machine_paths_need(struct condition_paths *p, const ptx_function_t *function, const uint8_t *wanted,
+                        bool *needed) {
    bool any = false;
+   find_leads(p, wanted);
    for (uint32_t n = 0; n < p->tested_count; n++)
       any |= wanted[p->tested[n].number] != 0;
    for (uint32_t n = 0; n < p->step_count && any; n++) {
