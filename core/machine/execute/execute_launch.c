@@ -12,6 +12,9 @@
 #include <stdlib.h>
 
 #define MAX_BLOCK_THREADS 1024
+/* With options.foresee: blocks that tell what the others take, and the part of the budget that they have taken at least. */
+#define FORESEEN_BLOCKS 8u
+#define FORESEEN_PART 8u
 #define MAX_BLOCKS 0x7fffffffull
 
 /* The warps of a block.  In clusters of programs with warpgroups, they are rounded up to whole warpgroups, so
@@ -245,6 +248,22 @@ static bool with_another(const machine_launch_t *launch, const rkb_machine_block
    return false;
 }
 
+/* Ends the run if the blocks executed so far show that all of them would take too many times the budget.  worked: work before the launch. */
+static void stop_if_foreseen(machine_run_t *run, uint64_t executed, uint64_t all, uint64_t worked) {
+   const uint64_t budget = run->work.budget, work = run->work.executed + run->work.burden - worked;
+   if (!run->options.foresee || run->stop || executed < FORESEEN_BLOCKS || work < budget / FORESEEN_PART ||
+       worked >= budget ||
+       (double)work / (double)executed * (double)all <=
+          (double)run->options.foresee * (double)(budget - worked))
+      return;
+   machine_find_launch(
+      run, RKB_MACHINE_UNKNOWN, "limit.budget",
+      "%llu of %llu blocks took %llu of the budget of %llu thread-instructions, or of work that costs as much",
+      (unsigned long long)executed, (unsigned long long)all, (unsigned long long)work,
+      (unsigned long long)budget);
+   run->stop = true;
+}
+
 static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    const uint32_t *grid = launch->plan->grid;
    const uint64_t total = (uint64_t)grid[0] * grid[1] * grid[2], clusters = total / launch->cluster.blocks;
@@ -291,6 +310,8 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
          machine_partial_path(run, launch->program->block_count, passed);
       run->counts.measured_blocks += run->block.measured ? launch->cluster.blocks : 0;
       executed += launch->cluster.blocks;
+      if (!chosen)
+         stop_if_foreseen(run, executed, total, worked);
       if (kinds && n < of_kinds) {
          rkb_launch_counters_t so_far = {0};
          gather_into(&so_far, run, launch, executed);

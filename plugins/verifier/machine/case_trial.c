@@ -12,6 +12,8 @@
 
 /* A kernel counts as hung when a single warp executes far more instructions than the whole case can need: one thread that did
  * all of it alone would take a few for each operation and byte of the reference.  1e6 covers the smallest cases. */
+#define FORESEEN_TIMES                                                                                       \
+   2u /* a run of a drawn shape that will take so many times its budget is not followed until the budget is used up */
 #define HANG_FACTOR 50.0
 #define HANG_LEAST 1e6
 /* The candidate's environments in the order of its cases.  Buffers lie close together in the last, because an index error may reach another buffer
@@ -402,9 +404,12 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
    t.options = (rkb_machine_options_t){
       .memory_bytes = verifier->config->memory,
       .thread_instructions = t.budget,
+      .foresee = candidate->foresee ? FORESEEN_TIMES : 0,
       .decisions = candidate->noted != NULL,
       .loops = true,
-      .environment = turn % CANDIDATE_ENVIRONMENTS ? candidate->environment + environments[turn % CANDIDATE_ENVIRONMENTS] : 0,
+      .environment = turn % CANDIDATE_ENVIRONMENTS
+                        ? candidate->environment + environments[turn % CANDIDATE_ENVIRONMENTS]
+                        : 0,
       .hang_limit = (outcome->debug ? DEBUG_FACTOR : 1) *
                     (uint64_t)(HANG_FACTOR * (the_case->operations + the_case->bytes) + HANG_LEAST)};
    t.doubles = t.plan && has_doubles(t.plan);

@@ -90,6 +90,10 @@ static uint64_t least(uint64_t a, uint64_t b) {
    return a < b ? a : b;
 }
 
+static uint64_t most_of(uint64_t a, uint64_t b) {
+   return a > b ? a : b;
+}
+
 static uint64_t share_of(const struct part *part, uint64_t left) {
    return least(left, part->most);
 }
@@ -99,6 +103,7 @@ static void execute(const struct work *work, struct part *part, uint64_t left, s
    struct candidate candidate = *work->candidate;
    part->started = true;
    candidate.once |= part->once;
+   candidate.foresee = part->drawn && part->most == DRAWN_BUDGET;
    candidate.peaks = part->peaks;
    candidate.first_budget = part->once ? DEAR_BUDGET : 0;
    part->given = candidate.budget = share_of(part, left);
@@ -331,7 +336,7 @@ static int add_dear(struct work *work, rkb_error_t *err) {
       const struct part *part = &work->parts[n];
       double cost = 0;
       if (added[part->looped] < MOST_DEAR && was_dear(part) &&
-          cost_of(work, part, (double)part->outcome.work, &cost, err) == RKB_OK &&
+          cost_of(work, part, (double)most_of(part->outcome.work, part->given), &cost, err) == RKB_OK &&
           ((dear && 2 * dear >= drawn) || cost > DEARER * work->usual_cost)) {
          added[part->looped]++;
          add_part(work, part->the_case, NULL, 2 * DEAR_BUDGET);

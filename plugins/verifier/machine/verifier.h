@@ -166,6 +166,7 @@ struct candidate {
    uint32_t word_count;
    uint32_t peaks; /* seeds of the family "peaks" that a drawn shape is executed on too */
    bool once; /* cases are executed on the first family alone, and not again */
+   bool foresee;          /* a case's run ends as soon as it can be seen that its budget will not do */
    uint64_t first_budget; /* with once: of a case's first run, which others follow where the order of the threads may matter; 0: none do */
    struct noted_decisions *noted; /* what the launches of whole runs decide is added here; NULL: it is not asked for */
    const rkb_plan_t *lender; /* a plan whose launches are executed in place of the cases' own; NULL: none */
