@@ -12,15 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAR_DRAWN 8u   /* blocks of a launch: an offset that overflows is wrong in all blocks beyond it, and the last block is among them */
-#define FAR_JUDGED 8192u /* elements of an output, for the same reason */
-#define FAR_BUDGET 60000000u  /* thread-instructions, of the sampled blocks */
-#define FAR_BLOCK                                                                                            \
-   (FAR_BUDGET / 3) /* of a block: nothing can be compared where fewer than three come to their ends */
-#define FAR_LIGHT                                                                                            \
-   2000000u /* of the last blocks of all launches: then it costs little to execute the sample, whatever is compared */
-#define FAR_EXPECTED 5e6      /* operations for the expected value of one element */
-#define FAR_INDEX 0xffu       /* a number for random streams, apart from those of bench cases */
+/* Blocks of a launch, and elements of an output: an offset that overflows is wrong in all blocks beyond it, and the last block is among them. */
+#define FAR_DRAWN 8u
+#define FAR_JUDGED 8192u
+#define FAR_BUDGET 60000000u /* thread-instructions, of the sampled blocks */
+/* Of a block.  Nothing can be compared where fewer than three come to their ends. */
+#define FAR_BLOCK (FAR_BUDGET / 3)
+/* Of the last blocks of all launches: then it costs little to execute the sample, whatever is compared. */
+#define FAR_LIGHT 2000000u
+#define FAR_EXPECTED 5e6 /* operations for the expected value of one element */
+#define FAR_INDEX 0xffu  /* a number for random streams, apart from those of bench cases */
 
 /* *heavy: the launch's last block does more than FAR_BLOCK, whatever the inputs hold, and nothing else was found. */
 static int follow_last_block(struct sample *s, rkb_machine_blocks_t *lists, uint32_t launch, bool *heavy,
