@@ -14,6 +14,7 @@
    (2 + 2 * (FAR_BLOCKS +                                                                                    \
              1)) /* blocks of a run: the first two, the far ones, and those that they stand in for */
 #define PROBES (MOST_WRAPPED - 1u) /* blocks of a run that looks for the place where a range of blocks ends */
+#define LEAST_RANGE 6u             /* blocks of a range that is looked at */
 
 /* One axis of one launch's grid. */
 struct wraps {
@@ -241,44 +242,85 @@ static uint64_t nearest_silent(const struct wraps *w, uint32_t buffer, uint64_t 
    return nearest;
 }
 
-/* Looks at an output that only a range of blocks of the axis writes, as where a launch leaves one output to its first blocks and another to those
- * behind.  writer: one of them.  is_silent: so far it looks as if the launch left out far places of the output.  The last run was that of
- * run_first_and_far.
- * The range suffices if it would store as many bytes as the output has, had each of its blocks stored as little as the least of those executed. */
-static int judge_range(struct wraps *w, uint32_t buffer, uint64_t writer, bool is_silent,
-                       rkb_random_t *stream, rkb_error_t *err) {
+/* Executes blocks that lie evenly between two others. */
+static int run_between(struct wraps *w, uint64_t low, uint64_t high, bool *clean, rkb_error_t *err) {
+   w->count = 0;
+   for (uint64_t n = 1; n <= PROBES; n++)
+      add_step(w, low + (high - low) * n / (PROBES + 1));
+   return run_blocks(w, clean, err);
+}
+
+/* Blocks of the axis that write an output. */
+struct range {
+   uint64_t low, high; /* the first and the last */
+   uint64_t least;     /* bytes that one of them stored, the fewest */
+};
+
+/* Whether the range would store as many bytes as the output has, had each block stored as little as the least of those executed. */
+static bool suffices(const struct wraps *w, uint32_t buffer, const struct range *range) {
    const rkb_plan_t *plan = w->part.plan;
    const uint32_t *grid = plan->launches[w->launch].grid;
    const double beside = (double)grid[0] * grid[1] * grid[2] / grid[w->axis];
-   const uint64_t end = w->last, above = nearest_silent(w, buffer, writer, true, end + 1);
-   const uint64_t below = writer > 1 ? nearest_silent(w, buffer, writer, false, 0) : 0;
-   uint64_t low = writer > 1 ? writer : 0, high = writer, far[FAR_BLOCKS + 1];
+   return (double)range->least * beside * (double)(range->high - range->low + 1) >=
+          (double)plan->buffers[buffer].bytes;
+}
+
+static bool others_write(const struct wraps *w, uint32_t buffer) {
+   bool any = false;
+   for (uint32_t n = 0; n < w->part.plan->launch_count; n++)
+      any |= n != w->launch && (sample_buffers_written(&w->part, n) >> (buffer < 63 ? buffer : 63) & 1);
+   return any;
+}
+
+/* The blocks of the range are too few.  The kernel is suspect unless something else may write the rest: another launch, or blocks of the axis that
+ * lie apart.  far: blocks of the last run, all in the range.  end: the last block of the axis. */
+static int judge_rest(struct wraps *w, uint32_t buffer, const struct range *range, const uint64_t *far,
+                      uint64_t end, rkb_error_t *err) {
+   bool apart = others_write(w, buffer), clean = true;
+   for (uint32_t n = 0; n <= FAR_BLOCKS; n++)
+      apart |= !writes(w, far[n], buffer);
+   int status = apart ? RKB_OK : run_between(w, range->high, end + 1, &clean, err);
+   for (uint32_t n = 0; n < w->count && !apart && status == RKB_OK && clean; n++)
+      apart |= w->steps[n] > range->high && writes(w, w->steps[n], buffer);
+   if (status == RKB_OK && !apart)
+      note(w, buffer, range->high + 1, "writes nothing", 0);
+   return status;
+}
+
+/* Looks at an output that only a range of blocks of the axis writes, as where a launch leaves one output to its first blocks and another to those
+ * behind.  writer: one of them.  is_silent: so far it looks as if the launch left out far places of the output.  The last run was that of
+ * run_first_and_far or of run_between. */
+static int judge_range(struct wraps *w, uint32_t buffer, uint64_t writer, bool is_silent,
+                       rkb_random_t *stream, rkb_error_t *err) {
+   const uint64_t end = w->last, above = nearest_silent(w, buffer, writer, true, end + 1),
+                  below = writer > 1 ? nearest_silent(w, buffer, writer, false, 0) : 0;
+   struct range range = {.low = writer > 1 ? writer : 0, .high = writer};
+   uint64_t far[FAR_BLOCKS + 1];
    rkb_machine_extent_t own;
-   bool found = true;
+   bool found = extent_of(w, writer, buffer, &own);
    int status = RKB_OK;
-   for (uint32_t n = 0; n < w->count; n++)
-      if (w->steps[n] > above && writes(w, w->steps[n], buffer))
-         return RKB_OK; /* more than one range */
-   extent_of(w, writer, buffer, &own);
-   uint64_t least = own.once;
-   if (low)
-      status = find_end(w, buffer, &low, below, &least, &found, err);
+   range.least = own.once;
+   if (range.low)
+      status = find_end(w, buffer, &range.low, below, &range.least, &found, err);
    if (status == RKB_OK && found)
-      status = find_end(w, buffer, &high, above, &least, &found, err);
-   if (status != RKB_OK || !found || high < low + 5)
-      return status;
-   w->base = low;
-   w->last = high;
-   draw_far(w, stream, far);
-   status = run_first_and_far(w, far, &found, err);
-   if (status != RKB_OK || !found)
-      return status;
-   if (high < end && must_be_whole(w, buffer) && extent_of(w, high, buffer, &own) &&
-       (double)least * beside * (double)(high - low + 1) < (double)plan->buffers[buffer].bytes &&
-       (is_silent || own.high + (own.high - own.low) >= (uint64_t)FAR_BYTES)) {
-      note(w, buffer, high + 1, "writes nothing", 0);
-      return RKB_OK;
+      status = find_end(w, buffer, &range.high, above, &range.least, &found, err);
+   if (status == RKB_OK && found && range.high - range.low + 1 >= LEAST_RANGE) {
+      w->base = range.low;
+      w->last = range.high;
+      draw_far(w, stream, far);
+      status = run_first_and_far(w, far, &found, err);
+   } else {
+      found = false;
    }
+   if (status != RKB_OK)
+      return status;
+   const bool few = found && range.high < end && must_be_whole(w, buffer) && !suffices(w, buffer, &range);
+   if (is_silent && (few || !found))
+      note(w, buffer, end, "writes nothing", 0);
+   else if (few)
+      return judge_rest(w, buffer, &range, far, end, err);
+   if (!found)
+      return RKB_OK;
    return find_wrapped(w, far, buffer, err);
 }
 
@@ -309,10 +351,7 @@ static int judge_output(struct wraps *w, uint32_t buffer, rkb_random_t *stream, 
       return RKB_OK;
    *current = false;
    if (writer == none) { /* blocks between the first and the far ones may */
-      w->count = 0;
-      for (uint64_t n = 1; n <= PROBES; n++)
-         add_step(w, w->last * n / (PROBES + 1));
-      status = run_blocks(w, &clean, err);
+      status = run_between(w, 0, w->last, &clean, err);
       writer = status == RKB_OK && clean ? first_writer(w, buffer, none) : none;
    }
    return writer > 0 && writer != none ? judge_range(w, buffer, writer, is_silent, stream, err) : status;
