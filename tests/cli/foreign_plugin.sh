@@ -11,7 +11,9 @@ cat >"$work/takes.c" <<'END'
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +29,11 @@ __attribute__((constructor)) static void take(void) {
    pid_t child = fork();
    if (child == 0)
       _exit(0);
-   fprintf(stderr, "process %s\n", child > 0 ? "STARTED" : "refused");
+   fprintf(stderr, "process %s, ", child > 0 ? "STARTED" : "refused");
+   struct rlimit limit = {0, 0};
+   fprintf(stderr, "mode %s, ", chmod("WHERE/kept", 0666) == 0 ? "CHANGED" : "refused");
+   fprintf(stderr, "times %s, ", utimensat(AT_FDCWD, "WHERE/kept", NULL, 0) == 0 ? "CHANGED" : "refused");
+   fprintf(stderr, "limits %s\n", prlimit(getppid(), RLIMIT_CORE, NULL, &limit) == 0 ? "REACHED" : "refused");
 }
 END
 sed -i "s#WHERE#$work#" "$work/takes.c"
@@ -44,13 +50,14 @@ END
 look() {
   local said
   said=$("$@" 2>&1) || true
-  if ! grep -q 'constructor: key hidden, environ clean, file refused, network refused, process refused' <<<"$said"; then
+  if ! grep -q 'constructor: key hidden, environ clean, file refused, network refused, process refused, mode refused, times refused, limits refused' <<<"$said"; then
     printf '%s:\n%s\n' "$*" "$said" >&2
     exit 1
   fi
   if [[ -e $work/left ]]; then echo "$*: a file was left" >&2; exit 1; fi
 }
 cd "$work"
+touch kept
 look rkb validate mine.yaml
 look rkb-run mine.yaml --dry-run
 grep -q 'mine.yaml is valid' < <(rkb validate mine.yaml 2>/dev/null)

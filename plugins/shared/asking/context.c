@@ -184,7 +184,8 @@ void context_add_findings(context_t *context, const char *slot, const rkb_item_t
    if (!row)
       return;
    const char *label = context_format(context, "candidate %lld", (long long)number);
-   if (row->message && row->message[0])
+   /* What an accept says beside its standing is what the sample left out, which nobody who proposes may know (docs/decisions/secret.md). */
+   if (row->message && row->message[0] && strcmp(row->standing, RKB_ACCEPT) != 0)
       context_add(context, slot,
                   context_format(context, "%s%s%s: %s%s%s", row->standing,
                                  row->reason && row->reason[0] ? ", " : "", row->reason ? row->reason : "",
