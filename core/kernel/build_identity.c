@@ -48,6 +48,31 @@ static void skip_line(scanner_t *in) {
    in->at = newline ? newline : in->end;
 }
 
+/* Whether the rest of the line is what a compiler writes behind .loc and .file: numbers, a quoted text, labels of its own, function_name and inlined_at.
+ * Text of a candidate may follow there, and the assembler takes it. */
+static bool is_place(const scanner_t *in) {
+   scanner_t line = *in;
+   while (line.at < line.end && *line.at != '\n') {
+      const char *start = line.at++;
+      if (*start == '"') {
+         while (line.at < line.end && *line.at != '\n' && *line.at++ != '"')
+            continue;
+      } else if (in_word(*start)) {
+         while (line.at < line.end && in_word(*line.at))
+            line.at++;
+         const word_t word = {start, (size_t)(line.at - start)};
+         bool number = true;
+         for (size_t n = 0; n < word.length; n++)
+            number &= start[n] >= '0' && start[n] <= '9';
+         if (!number && *start != '$' && !is(&word, "function_name") && !is(&word, "inlined_at"))
+            return false;
+      } else if (!strchr(" \t\r,+", *start)) {
+         return false;
+      }
+   }
+   return true;
+}
+
 /* The next token: a quoted text, a word, or one byte.  Skips comments, .loc, .file and .section { }.  False at the end. */
 static bool next(scanner_t *in, word_t *word) {
    while (in->at < in->end) {
@@ -61,6 +86,11 @@ static bool next(scanner_t *in, word_t *word) {
          skip_line(in);
          continue;
       }
+      if (in->end - start >= 2 && start[0] == '/' && start[1] == '*') {
+         const char *close = memmem(start + 2, (size_t)(in->end - start - 2), "*/", 2);
+         in->at = close ? close + 2 : in->end;
+         continue;
+      }
       in->at++;
       if (*start == '"')
          while (in->at < in->end && *in->at++ != '"')
@@ -69,7 +99,7 @@ static bool next(scanner_t *in, word_t *word) {
          while (in->at < in->end && in_word(*in->at))
             in->at++;
       *word = (word_t){start, (size_t)(in->at - start)};
-      if (in->line_start && (is(word, ".loc") || is(word, ".file"))) {
+      if (in->line_start && (is(word, ".loc") || is(word, ".file")) && is_place(in)) {
          skip_line(in);
          continue;
       }

@@ -374,11 +374,29 @@ bool rkb_token_is_manifest(const char *text, const rkb_token_t *token) {
    return (size_t)(end - at) >= sizeof mark - 1 && memcmp(at, mark, sizeof mark - 1) == 0;
 }
 
+/* Whether a macro may make a string of its argument (`#x`, or `%:x`, which is the same): then blanks between tokens are seen. */
+static bool makes_strings(const char *text, size_t bytes, const rkb_tokens_t *tokens) {
+   if (memmem(text, bytes, "%:", 2))
+      return true;
+   for (uint32_t n = 0; n < tokens->count; n++) {
+      const rkb_token_t *token = &tokens->list[n];
+      if (token->kind == RKB_TOKEN_DIRECTIVE && token->length > 1 &&
+          memchr(text + token->start + 1, '#', token->length - 1))
+         return true;
+   }
+   return false;
+}
+
 static void hash_tokens(const char *text, size_t bytes, const rkb_tokens_t *tokens, char out[RKB_HASH_TEXT]) {
    rkb_hasher_t *hasher = rkb_hasher_new();
    char *folded = rkb_allocate(bytes + 1, 1);
+   const bool blanks = makes_strings(text, bytes, tokens);
    for (uint32_t i = 0; i < tokens->count; i++) {
       const rkb_token_t *token = &tokens->list[i];
+      if (blanks && i &&
+          (tokens->list[i - 1].kind == RKB_TOKEN_COMMENT ||
+           token->start > tokens->list[i - 1].start + tokens->list[i - 1].length))
+         rkb_hasher_add(hasher, " ", 1);
       if (token->kind != RKB_TOKEN_COMMENT) {
          /* In a raw string a line continuation is part of the value, so the hash takes the raw bytes. */
          size_t length = rkb_token_folded(text, token, folded, bytes + 1);

@@ -89,6 +89,15 @@ static void identity_ignores_layout_and_comments(void **state) {
    same("char *s = \"a b\";", "char *s = \"a  b\";", false);
 }
 
+/* sizeof(S(a+b)) is another number than sizeof(S(a + b)). */
+static void blanks_count_where_macros_make_strings(void **state) {
+   (void)state;
+   same("#define S(x) #x\nint a = sizeof(S(a+b));", "#define S(x) #x\nint a = sizeof(S(a + b));", false);
+   same("#define S(x) #x\nint a = sizeof(S(a+b));", "#define S(x) #x\nint a = sizeof(S(a/**/+b));", false);
+   same("%:define S(x) %:x\nint a = sizeof(S(a+b));", "%:define S(x) %:x\nint a = sizeof(S(a + b));", false);
+   same("#define S(x) x\nint a = S(a+b);", "#define S(x) x\nint a = S(a + b);", true);
+}
+
 static void ptx_identity_ignores_names_and_lines(void **state) {
    static const char one[] =
       ".visible .entry _Z1kPf(\n\t.param .u64 _Z1kPf_param_0\n)\n{\n\t.reg .b64 %rd<3>;\n\t.loc 1 3 4\n"
@@ -109,8 +118,31 @@ static void ptx_identity_ignores_names_and_lines(void **state) {
    assert_string_not_equal(a, b);
 }
 
+/* What a candidate's own PTX may hold beside a comment or a place, and the assembler executes. */
+static void ptx_identity_reads_what_the_assembler_reads(void **state) {
+   static const char *const pairs[][2] = {
+      {"{\n /* // */ mul.f32 %f1, %f1, 0f3F800000;\n}\n", "{\n /* // */ mul.f32 %f1, %f1, 0f40000000;\n}\n"},
+      {"{\n.loc 1 1 1 mul.f32 %f1, %f1, 0f3F800000;\n}\n",
+       "{\n.loc 1 1 1 mul.f32 %f1, %f1, 0f40000000;\n}\n"},
+      {"{\n.file 1 \"x\" mov.u32 %r1, 1;\n}\n", "{\n.file 1 \"x\" mov.u32 %r1, 2;\n}\n"}};
+   static const char place[] = "{\n.loc 1 5 3, function_name $L__info_string0, inlined_at 1 12 3\n ret;\n}\n",
+                     none[] = "{\n /* a */ ret; // b\n}\n";
+   char a[RKB_HASH_TEXT], b[RKB_HASH_TEXT];
+   (void)state;
+   for (size_t n = 0; n < sizeof pairs / sizeof *pairs; n++) {
+      rkb_ptx_identity(pairs[n][0], strlen(pairs[n][0]), a);
+      rkb_ptx_identity(pairs[n][1], strlen(pairs[n][1]), b);
+      assert_string_not_equal(a, b);
+   }
+   rkb_ptx_identity(place, strlen(place), a);
+   rkb_ptx_identity(none, strlen(none), b);
+   assert_string_equal(a, b);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
+      cmocka_unit_test(blanks_count_where_macros_make_strings),
+      cmocka_unit_test(ptx_identity_reads_what_the_assembler_reads),
       cmocka_unit_test(kinds_and_places),
       cmocka_unit_test(a_continuation_inside_a_name),
       cmocka_unit_test(a_hash_is_a_directive_only_at_the_start_of_a_line),
