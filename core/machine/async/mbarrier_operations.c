@@ -188,7 +188,9 @@ static void arrive(machine_warp_t *warp, uint32_t lane, uint32_t offset, const a
          "the other initialised it for fewer arrivals than come");
       return;
    }
-   if (block->operations && !how->relaxed)
+   if (block->operations && how->relaxed)
+      machine_vector_clocks_release_fenced(warp, 1u << lane, mbarrier->arriving);
+   else if (block->operations)
       machine_vector_clocks_release(warp, 1u << lane, mbarrier->arriving);
    mbarrier->pending -= how->count;
    mbarrier->expected -= how->drops ? how->count : 0;

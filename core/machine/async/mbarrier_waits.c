@@ -120,8 +120,14 @@ static void pass(machine_warp_t *warp, const machine_instruction_t *i, const gro
    machine_mbarrier_t *mbarrier = group->mbarrier;
    if (!warp->block->operations || !right_phase(warp, i, group) || group->awaited == mbarrier->first)
       return;
-   if (!(i->flags & FLAG_RELAXED))
-      machine_vector_clocks_acquire(warp, group->lanes, mbarrier->completed);
+   if (i->flags & FLAG_RELAXED) {
+      for (uint32_t left = group->lanes; left; left &= left - 1)
+         mbarrier->relaxed[warp->first_thread + (uint32_t)__builtin_ctz(left)] = group->awaited;
+      warp->block->mbarriers->relaxed = true;
+      machine_actor_noticed(warp, group->lanes, mbarrier->actor, group->awaited);
+      return;
+   }
+   machine_vector_clocks_acquire(warp, group->lanes, mbarrier->completed);
    machine_actor_observed(warp, group->lanes, mbarrier->actor, group->awaited);
 }
 

@@ -12,7 +12,7 @@ machine_vector_clocks_t *machine_vector_clocks_new(machine_run_t *run, uint32_t 
                 room = threads < MOST_ROWS ? threads : MOST_ROWS, rows = (room + 1) * width,
                 cleared =
                    sizeof(machine_vector_clocks_t) +
-                   (barriers * width + 2 * (size_t)threads + threads + 1 + barriers) * sizeof(uint32_t),
+                   (barriers * width + 3 * (size_t)threads + threads + 1 + barriers) * sizeof(uint32_t),
                 bytes = cleared + rows * sizeof(uint32_t);
    machine_vector_clocks_t *knowledge = machine_alloc_uncleared(run, bytes);
    if (!knowledge)
@@ -26,7 +26,8 @@ machine_vector_clocks_t *machine_vector_clocks_new(machine_run_t *run, uint32_t 
    knowledge->bytes = bytes;
    knowledge->of = (uint32_t *)(void *)(knowledge + 1);
    knowledge->own_fenced = knowledge->of + threads;
-   knowledge->sharers = knowledge->own_fenced + threads;
+   knowledge->own_released = knowledge->own_fenced + threads;
+   knowledge->sharers = knowledge->own_released + threads;
    knowledge->arrived = knowledge->sharers + threads + 1;
    knowledge->named = knowledge->arrived + barriers;
    knowledge->rows = knowledge->named + barriers * width;
@@ -49,6 +50,7 @@ void machine_vector_clocks_begin(machine_vector_clocks_t *knowledge) {
    const size_t used = machine_vector_clocks_used(knowledge) * sizeof(uint32_t);
    memset(knowledge->of, 0, knowledge->threads * sizeof(uint32_t));
    memset(knowledge->own_fenced, 0, knowledge->threads * sizeof(uint32_t));
+   memset(knowledge->own_released, 0, knowledge->threads * sizeof(uint32_t));
    memset(knowledge->sharers, 0, (knowledge->threads + 1) * sizeof(uint32_t));
    memset(knowledge->rows, 0, used);
    knowledge->sharers[0] = knowledge->threads;
@@ -266,6 +268,22 @@ void machine_vector_clocks_release(machine_warp_t *warp, uint32_t lanes, uint32_
    set_clocks(warp, lanes, machine_tick(warp->block));
 }
 
+void machine_vector_clocks_fence_generic(machine_warp_t *warp, uint32_t lanes) {
+   for (uint32_t left = lanes; left; left &= left - 1)
+      warp->block->clocks->knowledge->own_released[warp->first_thread + (uint32_t)__builtin_ctz(left)] =
+         warp->block->time;
+   set_clocks(warp, lanes, machine_tick(warp->block));
+}
+
+void machine_vector_clocks_release_fenced(machine_warp_t *warp, uint32_t lanes, uint32_t *row) {
+   for (uint32_t left = lanes; left; left &= left - 1) {
+      const uint32_t lane = (uint32_t)__builtin_ctz(left),
+                     time = warp->block->clocks->knowledge->own_released[warp->first_thread + lane];
+      if (time)
+         join_lanes(warp, 1u << lane, time, row);
+   }
+}
+
 __attribute__((target("avx2"))) static uint32_t eights_in(const uint32_t *row, const uint32_t *from,
                                                           uint32_t words) {
    uint32_t n = 0;
@@ -316,17 +334,18 @@ void machine_vector_clocks_fence(machine_warp_t *warp, uint32_t lanes) {
    set_clocks(warp, lanes, now);
 }
 
-void machine_vector_clocks_note(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count) {
+void machine_vector_clocks_note(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count,
+                                bool sees) {
    machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
    const size_t column = 2 * ((size_t)knowledge->threads + actor);
    uint32_t number, same;
    for (uint32_t left = lanes; left;) {
       left = take_sharers(warp, left, &number, &same);
       const uint32_t *before = row_at(knowledge, number) + column;
-      if (before[0] >= count && before[1] >= count)
+      if ((before[0] >= count || !sees) && before[1] >= count)
          continue;
       uint32_t *known = own_row(warp, same, number) + column;
-      known[0] = count > known[0] ? count : known[0];
+      known[0] = count > known[0] && sees ? count : known[0];
       known[1] = count > known[1] ? count : known[1];
    }
 }

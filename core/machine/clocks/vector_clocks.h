@@ -32,6 +32,7 @@ typedef struct machine_knowledge {
    uint32_t *of;         /* [threads]: the number of each thread's row */
    uint32_t *sharers;    /* [threads + 1]: how many threads have this row; 0: the row is free */
    uint32_t *own_fenced; /* [threads]: the thread's own clock at its last proxy fence */
+   uint32_t *own_released; /* [threads]: its clock at its last fence of the generic proxy; 0: none */
    /* [barriers][width]: joined rows of the threads that arrived in a barrier's phase. */
    uint32_t *named;
    uint32_t *arrived; /* [barriers]: whether any thread arrived; if not, the words of its row are 0 */
@@ -60,13 +61,18 @@ void machine_vector_clocks_barrier(machine_block_t *block);
  * a row into what the lanes know. */
 void machine_vector_clocks_release(machine_warp_t *warp, uint32_t lanes, uint32_t *row);
 void machine_vector_clocks_acquire(machine_warp_t *warp, uint32_t lanes, const uint32_t *row);
+/* A fence of the generic proxy (fence.acq_rel, fence.sc): relaxed arrivals that follow it release what the lanes did before it.  Then such an
+ * arrival: what the lanes know joins a row; lanes that executed no fence join nothing. */
+void machine_vector_clocks_fence_generic(machine_warp_t *warp, uint32_t lanes);
+void machine_vector_clocks_release_fenced(machine_warp_t *warp, uint32_t lanes, uint32_t *row);
 /* fence.proxy.async: from now on the async proxy sees what the lanes know. */
 void machine_vector_clocks_fence(machine_warp_t *warp, uint32_t lanes);
 /* Joins into a row which phases and groups the lane knows to be done.  The end of a copy that the lane starts
  * passes this on. */
 void machine_vector_clocks_carry(const machine_warp_t *warp, uint32_t lane, uint32_t *row);
-/* Notes that the lanes know so many of an actor's phases or groups to be done. */
-void machine_vector_clocks_note(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count);
+/* Notes that the lanes know so many of an actor's phases or groups to be done.  sees: they also see what these wrote. */
+void machine_vector_clocks_note(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count,
+                                bool sees);
 
 /* A thread's row: what it knows of the other threads. */
 static inline const uint32_t *machine_vector_clocks_row(const machine_vector_clocks_t *knowledge,

@@ -171,9 +171,11 @@ enum decode_result decode_fence(decoder_t *decoder) {
    }
    if (decode_modifier(decoder, "proxy") || !decode_use(decoder, "fence"))
       return decode_refuse(decoder);
-   /* A fence for the block alone orders nothing for other blocks, and inside a block it is barriers that
-    * order. */
-   if (decode_modifier(decoder, "cta"))
+   /* A fence for the block alone orders nothing for other blocks.  Inside a block it is barriers that order, and relaxed operations on mbarriers
+    * behind a fence. */
+   if (decode_modifier(decoder, "cta") && decoder->program->asynchronous)
+      decoder->instruction.flags |= FLAG_BLOCK;
+   else if (decode_modifier(decoder, "cta"))
       decoder->instruction.kind = MACHINE_NOTHING;
    else
       decoder->program->fences = true;

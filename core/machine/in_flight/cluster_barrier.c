@@ -70,7 +70,9 @@ void machine_cluster_arrive(machine_warp_t *warp, const machine_instruction_t *i
       *arrived = barrier->phase + 1;
       barrier->pending--;
    }
-   if (warp->block->operations && !(i->flags & FLAG_RELAXED))
+   if (warp->block->operations && (i->flags & FLAG_RELAXED))
+      machine_vector_clocks_release_fenced(warp, mask, barrier->arriving);
+   else if (warp->block->operations)
       machine_vector_clocks_release(warp, mask, barrier->arriving);
    warp->run->changes++;
    advance(warp->block);

@@ -27,7 +27,7 @@ machine_mbarriers_t *machine_mbarriers_new(machine_run_t *run, uint32_t shared_b
 }
 
 static size_t rows_bytes(const machine_mbarriers_t *mbarriers) {
-   return (2 * (size_t)mbarriers->width + 3 * (size_t)mbarriers->threads) * sizeof(uint32_t) +
+   return (2 * (size_t)mbarriers->width + 4 * (size_t)mbarriers->threads) * sizeof(uint32_t) +
           2 * (size_t)mbarriers->threads;
 }
 
@@ -50,6 +50,7 @@ void machine_mbarriers_begin(machine_block_t *block) {
       machine_release(block->run, mbarriers->all[n].memory, rows_bytes(mbarriers));
    mbarriers->count = 0;
    mbarriers->patience = PATIENCE;
+   mbarriers->relaxed = false;
    memset(mbarriers->at, 0, (mbarriers->shared_bytes / 8 + 2) * sizeof *mbarriers->at);
 }
 
@@ -82,10 +83,25 @@ machine_mbarrier_t *machine_mbarrier_new(machine_block_t *block, uint32_t offset
    made->users = made->completed + mbarriers->width;
    made->users_pc = made->users + mbarriers->threads;
    made->failed = made->users_pc + mbarriers->threads;
-   made->arrived = (uint8_t *)(made->failed + mbarriers->threads);
+   made->relaxed = made->failed + mbarriers->threads;
+   made->arrived = (uint8_t *)(made->relaxed + mbarriers->threads);
    made->arrived_before = made->arrived + mbarriers->threads;
    mbarriers->at[offset / 8] = (uint16_t)mbarriers->count;
    return made;
+}
+
+void machine_mbarriers_acquire(machine_warp_t *warp, uint32_t lanes) {
+   machine_mbarriers_t *mbarriers = warp->block->mbarriers;
+   for (uint32_t n = 0; mbarriers && mbarriers->relaxed && n < mbarriers->count; n++)
+      for (uint32_t left = lanes; left; left &= left - 1) {
+         const uint32_t lane = (uint32_t)__builtin_ctz(left);
+         uint32_t *phases = &mbarriers->all[n].relaxed[warp->first_thread + lane];
+         if (*phases) {
+            machine_vector_clocks_acquire(warp, 1u << lane, mbarriers->all[n].completed);
+            machine_actor_observed(warp, 1u << lane, mbarriers->all[n].actor, *phases);
+         }
+         *phases = 0;
+      }
 }
 
 /* Who may use one ------------------------------------------------------------------------------------------------------ */

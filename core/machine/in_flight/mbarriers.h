@@ -48,6 +48,8 @@ typedef struct machine_mbarrier {
    uint32_t
       /* By thread: the number of phases that it waits for, if it was told once that they are not complete. */
       *failed;
+   uint32_t *
+      relaxed; /* by thread: phases that its relaxed waits found complete and no fence has acquired; 0: none */
    uint8_t *arrived,
       *arrived_before; /* by thread: arrivals in this phase, and in the one before, up to 255 */
 } machine_mbarrier_t;
@@ -61,6 +63,7 @@ typedef struct machine_mbarriers {
    uint32_t shared_bytes;
    /* how often all stalled waits may be tested once more before the run counts as a deadlock */
    uint32_t patience;
+   bool relaxed; /* whether any thread of the block executed a relaxed wait */
 } machine_mbarriers_t;
 
 machine_mbarriers_t *machine_mbarriers_new(machine_run_t *run, uint32_t shared_bytes, uint32_t threads,
@@ -94,6 +97,8 @@ void machine_mbarriers_wake(machine_block_t *block);
 /* A generic access to bytes of a live object: true after a finding. */
 bool machine_mbarriers_touched(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                                bool store);
+/* A fence of the generic proxy: the lanes see what the phases wrote that their relaxed waits found complete. */
+void machine_mbarriers_acquire(machine_warp_t *warp, uint32_t lanes);
 /* fence.mbarrier_init */
 void machine_mbarriers_fence(machine_warp_t *warp, uint32_t lanes);
 

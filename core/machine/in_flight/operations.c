@@ -86,7 +86,12 @@ uint32_t machine_actor_new(machine_block_t *block) {
 
 void machine_actor_observed(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count) {
    if (actor != PTX_NONE && warp->block->operations)
-      machine_vector_clocks_note(warp, lanes, actor, count);
+      machine_vector_clocks_note(warp, lanes, actor, count, true);
+}
+
+void machine_actor_noticed(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count) {
+   if (actor != PTX_NONE && warp->block->operations)
+      machine_vector_clocks_note(warp, lanes, actor, count, false);
 }
 
 bool machine_actor_known(const machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count) {

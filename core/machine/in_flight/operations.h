@@ -40,6 +40,8 @@ void machine_operations_begin(machine_block_t *block);
 uint32_t machine_actor_new(machine_block_t *block);
 /* The lanes have observed that the first count phases or groups of an actor are done. */
 void machine_actor_observed(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count);
+/* The same by a relaxed wait: they do not see what these phases or groups wrote. */
+void machine_actor_noticed(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count);
 /* Whether the lane's thread knows that so many are done. */
 bool machine_actor_known(const machine_warp_t *warp, uint32_t lane, uint32_t actor, uint32_t count);
 /* The same, but the thread need not see what they wrote.  It tells whether a phase is the next one. */

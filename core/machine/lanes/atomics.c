@@ -4,6 +4,8 @@
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/atomic_values.h"
 #include "machine/access/memory_access.h"
+#include "machine/clocks/vector_clocks.h"
+#include "machine/in_flight/mbarriers.h"
 
 static uint64_t read_slot(const machine_warp_t *warp, const machine_slot_t *slot, uint32_t lane) {
    const uint8_t *at = warp->registers + slot->offset;
@@ -130,7 +132,10 @@ OP(atomic) {
 }
 
 OP(fence) {
-   (void)i;
-   if (warp->run->races)
+   if (warp->run->races && !(i->flags & FLAG_BLOCK))
       machine_sync_fence(warp, mask);
+   if (warp->block->operations) {
+      machine_mbarriers_acquire(warp, mask);
+      machine_vector_clocks_fence_generic(warp, mask);
+   }
 }
