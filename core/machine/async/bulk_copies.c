@@ -1,6 +1,8 @@
 /* Bulk copies: groups, and rows of bytes that move (bulk_copies.h).  On the machine's thread. */
 #include "machine/async/bulk_copies.h"
 #include "machine/in_flight/cluster_peers.h"
+#include "machine/clocks/clocks.h"
+#include "machine/clocks/vector_clocks.h"
 #include "machine/in_flight/copy_sources.h"
 #include "machine/in_flight/operations.h"
 #include "machine/races/races.h"
@@ -12,7 +14,8 @@
 struct machine_bulk_groups {
    uint32_t threads;
    struct {
-      uint32_t actor;     /* + 1; 0: none yet */
+      uint32_t actor;     /* + 1; 0: none yet: its groups have read their sources */
+      uint32_t written;   /* the same: its groups have written their destinations */
       uint32_t committed; /* groups */
    } of[];
 };
@@ -48,18 +51,29 @@ uint32_t machine_bulk_group(machine_warp_t *warp, uint32_t lane, uint32_t *count
    return groups->of[thread].actor - 1;
 }
 
+uint32_t machine_bulk_written_group(machine_warp_t *warp, uint32_t lane) {
+   machine_bulk_groups_t *groups = warp->block->bulk_groups;
+   uint32_t *written = &groups->of[warp->first_thread + lane].written;
+   const machine_clocks_t *clocks = warp->block->clocks;
+   if (!*written && clocks && clocks->knowledge->actors < MOST_ACTORS / 4)
+      *written = machine_actor_new(warp->block) + 1;
+   return *written - 1;
+}
+
 void machine_bulk_commit(machine_warp_t *warp, uint32_t lanes) {
    for (; lanes; lanes &= lanes - 1)
       warp->block->bulk_groups->of[warp->first_thread + (uint32_t)__builtin_ctz(lanes)].committed++;
 }
 
-void machine_bulk_wait(machine_warp_t *warp, uint32_t lanes, uint32_t pending) {
+void machine_bulk_wait(machine_warp_t *warp, uint32_t lanes, uint32_t pending, bool written) {
    const machine_bulk_groups_t *groups = warp->block->bulk_groups;
    for (; lanes; lanes &= lanes - 1) {
       const uint32_t lane = (uint32_t)__builtin_ctz(lanes), thread = warp->first_thread + lane,
                      committed = groups->of[thread].committed;
       if (groups->of[thread].actor && committed > pending)
          machine_actor_observed(warp, 1u << lane, groups->of[thread].actor - 1, committed - pending);
+      if (written && groups->of[thread].written && committed > pending)
+         machine_actor_observed(warp, 1u << lane, groups->of[thread].written - 1, committed - pending);
    }
 }
 
@@ -110,6 +124,7 @@ bool machine_bulk_global(machine_warp_t *warp, uint32_t lane, uint64_t address, 
       return false;
    }
    region->written |= store;
+   region->copied_to |= store;
    if (region->met)
       machine_meet(warp->run, region, offset, bytes, store);
    *row = (machine_row_t){.region = region, .offset = offset, .bytes = bytes};

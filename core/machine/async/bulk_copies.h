@@ -12,8 +12,10 @@ void machine_bulk_groups_begin(machine_block_t *block);
 /* Returns the actor of the lane's groups; *count is the count at which the open group is done. */
 uint32_t machine_bulk_group(machine_warp_t *warp, uint32_t lane, uint32_t *count);
 void machine_bulk_commit(machine_warp_t *warp, uint32_t lanes);
-/* All but the last pending groups of each lane have read what they copy. */
-void machine_bulk_wait(machine_warp_t *warp, uint32_t lanes, uint32_t pending);
+/* The actor of the same groups' writes.  PTX_NONE: not followed, if so many threads have groups that actors might run out. */
+uint32_t machine_bulk_written_group(machine_warp_t *warp, uint32_t lane);
+/* All but the last pending groups of each lane have read what they copy; written: and written it. */
+void machine_bulk_wait(machine_warp_t *warp, uint32_t lanes, uint32_t pending, bool written);
 
 /* Whether size bytes from an offset on are in shared memory, at a multiple of alignment; else makes a
  * finding. */

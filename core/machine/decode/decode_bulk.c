@@ -20,6 +20,7 @@ static enum decode_result wait(decoder_t *decoder) {
       return decode_refuse(decoder);
    FAIL_UNLESS(decode_use(decoder, "cp.async.bulk.wait_group"));
    decoder->instruction.immediate = (int64_t)(decoder->operands[0].value & 0xffffff);
+   decoder->instruction.flags |= decode_modifier(decoder, "read") ? FLAG_READS : 0;
    return DECODE_DONE;
 }
 

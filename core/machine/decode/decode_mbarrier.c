@@ -157,6 +157,9 @@ static enum decode_result proxy_fence(decoder_t *decoder) {
       if (!is(decoder->modifiers[n], known))
          return decode_refuse(decoder);
    decoder->program->asynchronous = true;
+   decoder->program->global_proxy_fence |= decoder->modifier_count == 3 ||
+                                           decode_modifier(decoder, "global") ||
+                                           decode_modifier(decoder, "async.global");
    return decode_use(decoder, "fence.proxy.async") ? DECODE_DONE : DECODE_FAILED;
 }
 

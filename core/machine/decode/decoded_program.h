@@ -192,7 +192,9 @@ typedef struct machine_program {
    bool
       /* Whether it has mbarriers, or operations of the async proxy: threads synchronise one by one
        * (clocks/vector_clocks.h). */
-      asynchronous;
+      asynchronous,
+      /* fence.proxy.async for global memory: alone or with all other memory */
+      global_proxy_fence;
    bool cluster_barriers; /* threads synchronise one by one at those too */
    /* Whether some of those move less than 16 bytes at a time, or not at multiples of 16. */
    bool small_operations;

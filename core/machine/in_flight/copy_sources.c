@@ -1,4 +1,4 @@
-/* Sources of copies in flight (copy_sources.h).  On the machine's thread. */
+/* Sources and destinations of copies in flight (copy_sources.h).  On the machine's thread. */
 #include "machine/in_flight/copy_sources.h"
 #include "machine/in_flight/operations.h"
 #include "machine/clocks/vector_clocks.h"
@@ -15,13 +15,14 @@ typedef struct copy_source {
    uint32_t operation;
    machine_region_t *region;
    uint64_t first, end; /* bytes of the region, between which all rows of a tile lie */
-   bool is_tile;
+   bool is_tile, written; /* written: it is a destination */
    machine_tile_t tile;
 } copy_source_t;
 
 struct machine_copy_sources {
    copy_source_t *list;
    uint32_t count, room;
+   uint32_t destinations; /* of the list */
 };
 
 machine_copy_sources_t *machine_copy_sources_new(machine_run_t *run) {
@@ -37,11 +38,15 @@ void machine_copy_sources_free(machine_run_t *run, machine_copy_sources_t *sourc
 
 void machine_copy_sources_begin(machine_block_t *block) {
    if (block->copy_sources)
-      block->copy_sources->count = 0;
+      block->copy_sources->count = block->copy_sources->destinations = 0;
 }
 
 bool machine_copy_sources_kept(const machine_block_t *block) {
    return block->copy_sources && block->copy_sources->count;
+}
+
+bool machine_copy_destinations_kept(const machine_block_t *block) {
+   return block->copy_sources && block->copy_sources->destinations;
 }
 
 /* Whether all threads that are left know of the copy's end. */
@@ -58,17 +63,23 @@ static void forget_ended(machine_block_t *block) {
    machine_copy_sources_t *sources = block->copy_sources;
    uint32_t kept = 0;
    block->run->work.burden += (uint64_t)sources->count * block->threads / THREADS_OF_WORK;
+   sources->destinations = 0;
    for (uint32_t n = 0; n < sources->count; n++)
-      if (!known_to_all(block, machine_operation_at(block, sources->list[n].operation)))
+      if (!known_to_all(block, machine_operation_at(block, sources->list[n].operation))) {
+         sources->destinations += sources->list[n].written;
          sources->list[kept++] = sources->list[n];
+      }
    sources->count = kept;
 }
 
-/* Makes room for one more source; NULL after a finding, or when memory ran out. */
-static copy_source_t *add(machine_warp_t *warp) {
+/* Makes room for one more; NULL after a finding, or when memory ran out.  Most kernels wait for their stores with .read alone, so that nobody learns of
+ * the end; beyond half of the list, destinations are not followed any more. */
+static copy_source_t *add(machine_warp_t *warp, bool written) {
    machine_copy_sources_t *sources = warp->block->copy_sources;
    if (2 * sources->count >= sources->room)
       forget_ended(warp->block);
+   if (written && sources->count >= MOST_SOURCES / 2)
+      return NULL;
    if (sources->count == MOST_SOURCES) {
       machine_find(warp, RKB_MACHINE_UNKNOWN, "limit.budget", PTX_NONE,
                    "more than %u copies of memory that may be written are on their way", MOST_SOURCES);
@@ -85,6 +96,7 @@ static copy_source_t *add(machine_warp_t *warp) {
       sources->list = larger;
       sources->room = room;
    }
+   sources->destinations += written;
    return &sources->list[sources->count++];
 }
 
@@ -93,14 +105,23 @@ bool machine_copy_source_followed(const machine_warp_t *warp, uint32_t operation
    return operation && warp->block->copy_sources && !region->read_only;
 }
 
-void machine_copy_source_row(machine_warp_t *warp, uint32_t operation, const machine_row_t *row) {
+static void keep_row(machine_warp_t *warp, uint32_t operation, const machine_row_t *row, bool written) {
    copy_source_t *source =
-      row->bytes && machine_copy_source_followed(warp, operation, row->region) ? add(warp) : NULL;
+      row->bytes && machine_copy_source_followed(warp, operation, row->region) ? add(warp, written) : NULL;
    if (source)
       *source = (copy_source_t){.operation = operation,
                                 .region = row->region,
                                 .first = row->offset,
-                                .end = row->offset + row->bytes};
+                                .end = row->offset + row->bytes,
+                                .written = written};
+}
+
+void machine_copy_source_row(machine_warp_t *warp, uint32_t operation, const machine_row_t *row) {
+   keep_row(warp, operation, row, false);
+}
+
+void machine_copy_destination_row(machine_warp_t *warp, uint32_t operation, const machine_row_t *row) {
+   keep_row(warp, operation, row, true);
 }
 
 static void widen(void *argument, const machine_row_t *row) {
@@ -109,13 +130,26 @@ static void widen(void *argument, const machine_row_t *row) {
    source->end = row->offset + row->bytes > source->end ? row->offset + row->bytes : source->end;
 }
 
-void machine_copy_source_tile(machine_warp_t *warp, uint32_t operation, const machine_tile_t *tile) {
-   copy_source_t *source = machine_copy_source_followed(warp, operation, tile->region) ? add(warp) : NULL;
+static void keep_tile(machine_warp_t *warp, uint32_t operation, const machine_tile_t *tile, bool written) {
+   copy_source_t *source =
+      machine_copy_source_followed(warp, operation, tile->region) ? add(warp, written) : NULL;
    if (!source)
       return;
-   *source = (copy_source_t){
-      .operation = operation, .region = tile->region, .first = UINT64_MAX, .is_tile = true, .tile = *tile};
+   *source = (copy_source_t){.operation = operation,
+                             .region = tile->region,
+                             .first = UINT64_MAX,
+                             .is_tile = true,
+                             .written = written,
+                             .tile = *tile};
    machine_tile_rows(tile, widen, source);
+}
+
+void machine_copy_source_tile(machine_warp_t *warp, uint32_t operation, const machine_tile_t *tile) {
+   keep_tile(warp, operation, tile, false);
+}
+
+void machine_copy_destination_tile(machine_warp_t *warp, uint32_t operation, const machine_tile_t *tile) {
+   keep_tile(warp, operation, tile, true);
 }
 
 typedef struct overlap {
@@ -139,22 +173,24 @@ static bool overlaps(const copy_source_t *source, const machine_region_t *region
    return overlap.any;
 }
 
-bool machine_copy_source_overwritten(machine_warp_t *warp, uint32_t lane, const machine_region_t *region,
-                                     uint64_t offset, uint32_t bytes) {
+bool machine_copy_source_in_use(machine_warp_t *warp, uint32_t lane, const machine_region_t *region,
+                                uint64_t offset, uint32_t bytes, bool store, bool copies) {
    const machine_copy_sources_t *sources = warp->block->copy_sources;
    warp->run->work.burden += sources ? sources->count : 0; /* each costs about as much as an instruction */
    for (uint32_t n = 0; sources && n < sources->count; n++) {
       const machine_operation_t *operation = machine_operation_at(warp->block, sources->list[n].operation);
-      if (!overlaps(&sources->list[n], region, offset, bytes) ||
+      const bool written = sources->list[n].written;
+      if ((written ? copies : !store) || !overlaps(&sources->list[n], region, offset, bytes) ||
           machine_actor_known(warp, lane, operation->actor, operation->count))
          continue;
       rkb_machine_finding_t *finding = machine_find(
          warp, RKB_MACHINE_REJECT, "race.async", lane,
-         "writes %u bytes at byte %llu of %s that %s started by %s in line %u may still be reading: no wait of this "
-         "thread, or of one that it is ordered after, has seen its end",
-         bytes, (unsigned long long)offset, region->name, operation->what,
+         "%s %u bytes at byte %llu of %s that %s started by %s in line %u may still be %s: no wait of this thread, or of "
+         "one that it is ordered after, has seen its end%s",
+         store ? "writes" : "reads", bytes, (unsigned long long)offset, region->name, operation->what,
          operation->thread == warp->first_thread + lane ? "the same thread" : "another thread",
-         machine_source_line(warp->program, operation->pc));
+         machine_source_line(warp->program, operation->pc), written ? "writing" : "reading",
+         written ? " (a wait with .read does not)" : "");
       if (finding) {
          finding->offset = (int64_t)offset;
          finding->bytes = bytes;
@@ -169,12 +205,13 @@ bool machine_copy_source_overwritten(machine_warp_t *warp, uint32_t lane, const 
    return false;
 }
 
-void machine_copy_sources_unknown(machine_warp_t *warp, uint32_t lane, machine_tile_visit_t *visit,
-                                  void *argument) {
+void machine_copy_sources_unknown(machine_warp_t *warp, uint32_t lane, machine_tile_visit_t *read,
+                                  machine_tile_visit_t *written, void *argument) {
    const machine_copy_sources_t *sources = warp->block->copy_sources;
    warp->run->work.burden += sources ? sources->count : 0;
    for (uint32_t n = 0; sources && n < sources->count; n++) {
       const copy_source_t *source = &sources->list[n];
+      machine_tile_visit_t *const visit = source->written ? written : read;
       const machine_operation_t *operation = machine_operation_at(warp->block, source->operation);
       const machine_row_t row = {
          .region = source->region, .offset = source->first, .bytes = (uint32_t)(source->end - source->first)};

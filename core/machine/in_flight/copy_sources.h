@@ -1,6 +1,8 @@
-/* Global memory that bulk and tensor copies to shared memory read (PTX ISA 9.0, 9.7.9.25).  A thread knows
- * that a copy has ended when it has waited at the copy's mbarrier.  Between the start of a copy and its end no thread may write its source,
- * not even the thread that started it.  Only memory that kernels may write is followed.
+/* Global memory that bulk and tensor copies use (PTX ISA 9.0, 9.7.9.25): the sources of copies to shared memory, and the destinations of copies and
+ * reductions from there.  A thread knows that a load has ended when it has waited at the copy's mbarrier, and that a store has ended when it has
+ * waited for the copy's group without .read.  Between the start of a copy and its end no thread may write its source, and no thread may read or
+ * write its destination, not even the thread that started it.  Copies from shared memory may write what other such copies write: a kernel may
+ * write one value twice.  Only memory that kernels may write is followed.
  *
  * Kept for one block (a cluster), in runs that look for races; owned by it; on the machine's thread. */
 #ifndef RKB_MACHINE_IN_FLIGHT_COPY_SOURCES_H
@@ -17,16 +19,21 @@ void machine_copy_sources_begin(machine_block_t *block);
 /* An operation (operations.h) that the lane started reads a row, or the rows of a tile. */
 void machine_copy_source_row(machine_warp_t *warp, uint32_t operation, const machine_row_t *row);
 void machine_copy_source_tile(machine_warp_t *warp, uint32_t operation, const machine_tile_t *tile);
-/* Whether the two functions above keep what the operation reads of a region. */
+/* The same of the operation's destination. */
+void machine_copy_destination_row(machine_warp_t *warp, uint32_t operation, const machine_row_t *row);
+void machine_copy_destination_tile(machine_warp_t *warp, uint32_t operation, const machine_tile_t *tile);
+/* Whether the first two functions keep what the operation reads of a region. */
 bool machine_copy_source_followed(const machine_warp_t *warp, uint32_t operation,
                                   const machine_region_t *region);
-/* Visits the rows of all copies whose end the lane does not know. */
-void machine_copy_sources_unknown(machine_warp_t *warp, uint32_t lane, machine_tile_visit_t *visit,
-                                  void *argument);
-/* Whether a copy may still read bytes that the lane writes; makes a finding. */
-bool machine_copy_source_overwritten(machine_warp_t *warp, uint32_t lane, const machine_region_t *region,
-                                     uint64_t offset, uint32_t bytes);
-/* Whether any sources are kept: then all stores are checked lane by lane. */
+/* Visits the rows of all copies whose end the lane does not know: with `read` those of sources, with `written` those of destinations. */
+void machine_copy_sources_unknown(machine_warp_t *warp, uint32_t lane, machine_tile_visit_t *read,
+                                  machine_tile_visit_t *written, void *argument);
+/* Whether a copy may still read bytes that the lane writes (store), or still write bytes that the lane accesses; makes a finding.  copies: the
+ * lane's access is a copy's or an atomic operation's, which no destination is held against. */
+bool machine_copy_source_in_use(machine_warp_t *warp, uint32_t lane, const machine_region_t *region,
+                                uint64_t offset, uint32_t bytes, bool store, bool copies);
+/* Whether any are kept: then all stores are checked lane by lane, and with destinations all loads. */
 bool machine_copy_sources_kept(const machine_block_t *block);
+bool machine_copy_destinations_kept(const machine_block_t *block);
 
 #endif

@@ -146,6 +146,7 @@ static void store(machine_warp_t *warp, const machine_instruction_t *i, uint32_t
       bulk_reduce(warp, i, lane, &row);
    else
       machine_bulk_store(warp, lane, &row);
+   machine_copy_destination_row(warp, bulk_writing(warp, lane, count, "a bulk copy"), &row);
 }
 
 OP(bulk_copy) {
@@ -170,5 +171,5 @@ OP(bulk_commit) {
 }
 
 OP(bulk_wait) {
-   machine_bulk_wait(warp, mask, (uint32_t)i->immediate);
+   machine_bulk_wait(warp, mask, (uint32_t)i->immediate, !(i->flags & FLAG_READS));
 }

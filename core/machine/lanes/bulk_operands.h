@@ -4,6 +4,7 @@
 #define RKB_MACHINE_LANES_BULK_OPERANDS_H
 
 #include "machine/async/bulk_copies.h"
+#include "machine/in_flight/operations.h"
 #include "machine/lanes/atomic_values.h"
 #include "machine/races/races.h"
 
@@ -69,6 +70,11 @@ static inline bool bulk_operands_defined(machine_warp_t *warp, const machine_ins
       return false;
    }
    return true;
+}
+
+/* The operation that writes what a copy of the lane's open group brings to global memory; 0: not followed. */
+static inline uint32_t bulk_writing(machine_warp_t *warp, uint32_t lane, uint32_t count, const char *what) {
+   return machine_operation_start(warp, lane, machine_bulk_written_group(warp, lane), count, what);
 }
 
 /* Adds a row of shared memory to one of global memory, or combines them as the instruction says. */

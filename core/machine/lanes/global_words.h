@@ -319,8 +319,9 @@ static inline bool find_global(machine_warp_t *warp, const machine_instruction_t
        (recorded &&
         (region->bytes > UINT32_MAX || warp->block->acquired_count ||
          (store && machine_copies_have_sources(warp->block)) ||
-         (store && machine_copy_sources_kept(warp->block)) || warp->block->launch->global_shift != 2 ||
-         !machine_grid_all_known(warp, mask) || !machine_global_records(run, region))) ||
+         (store ? machine_copy_sources_kept(warp->block) : machine_copy_destinations_kept(warp->block)) ||
+         warp->block->launch->global_shift != 2 || !machine_grid_all_known(warp, mask) ||
+         !machine_global_records(run, region))) ||
        !find_in_region(to, region, address, mask, bytes, &origin))
       return false;
    region->written |= store;

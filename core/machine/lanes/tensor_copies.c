@@ -74,7 +74,7 @@ static void note_read(void *argument, const machine_row_t *row) {
 
 static void note_written(void *argument, const machine_row_t *row) {
    const moving_t *m = argument;
-   row->region->written = true;
+   row->region->written = row->region->copied_to = true;
    if (row->region->met)
       machine_meet(m->warp->run, row->region, row->offset, row->bytes, true);
    machine_bulk_count_granules(m->warp, row);
@@ -282,6 +282,7 @@ static void store(machine_warp_t *warp, moving_t *moving, const machine_tile_t *
       return;
    machine_tile_rows(tile, note_written, moving);
    machine_tile_pieces(tile, give, moving);
+   machine_copy_destination_tile(warp, bulk_writing(warp, moving->lane, count, "a tensor copy"), tile);
 }
 
 /* extras: the address in shared memory, that of the map, each with an offset; coordinates; the mbarrier's address with its offset; offsets

@@ -188,7 +188,7 @@ void machine_shared_record(machine_warp_t *warp, uint32_t lane, uint32_t offset,
  * block, or of warps of both threads. */
 static bool ordered_in_block(const machine_warp_t *warp, uint32_t lane, uint64_t name) {
    const uint32_t thread = machine_name_thread(name);
-   /* machine_copy_source_overwritten finds writes to bytes that a copy may still read. */
+   /* machine_copy_source_in_use finds accesses to bytes that a copy may still use. */
    return thread == BLOCKS_COPIES || thread == warp->first_thread + lane + 1 ||
           machine_name_time(name) < warp->block->barrier_time ||
           (warp->block->clocks &&

@@ -34,8 +34,8 @@ void machine_global_copied(machine_warp_t *warp, uint32_t lane, machine_region_t
 void machine_global_record_copied(machine_warp_t *warp, uint32_t lane, machine_region_t *region,
                                   uint64_t offset, uint32_t bytes);
 /* copied_reads.c.  The lane releases.  If the lane does not know that a copy of its block has ended, the copy's record then says that it reads
- * now, so that the release does not cover the copy. */
-void machine_global_copies_read_on(machine_warp_t *warp, uint32_t lane);
+ * or writes now, so that the release does not cover the copy. */
+void machine_global_copies_go_on(machine_warp_t *warp, uint32_t lane);
 
 /* warp_shared_records.c: with clocks, plain reads or writes of all lanes of a warp at once.  Whether accesses of the
  * block may be recorded a warp at a time. */

@@ -159,7 +159,7 @@ static bool keep_fences(struct machine_sync *sync, machine_block_t *block) {
 }
 
 /* The same for copies of its block.  If the releasing thread did not know that a copy had ended, the copy's time is later than the release's
- * (machine_global_copies_read_on). */
+ * (machine_global_copies_go_on). */
 static bool covers_copies(const struct machine_sync *sync, const release_t *release, uint32_t time) {
    bool covered = time < release->barrier_time || time < release->time;
    for (uint32_t t = 0; release->fences != PTX_NONE && t < release->threads && !covered; t++)
@@ -236,7 +236,7 @@ void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address,
       warp->run->out_of_memory = true;
    *newest = sync->release_count++;
    if (machine_copy_sources_kept(block))
-      machine_global_copies_read_on(warp, lane);
+      machine_global_copies_go_on(warp, lane);
 }
 
 /* Notes that a thread has acquired the first count releases of a location.  False when memory ran out. */
