@@ -37,6 +37,9 @@ typedef struct member {         /* of a warpgroup: a warp */
    uint32_t fences;
    uint32_t newest_written;          /* the largest `written` of all its registers */
    uint32_t registers, registers_pc; /* asked for by setmaxnreg; 0: not */
+   uint32_t registers_clock;         /* of the warp's first lane when it asked for more; 0: it did not */
+   /* A bit for each warp of the block that had more registers, as this warp knew, before this one gave some back. */
+   uint32_t gave_after;
    owner_t *owners;
 } member_t;
 

@@ -1,11 +1,30 @@
 /* setmaxnreg: how many registers the warps of a warpgroup ask for, and whether the block has so many.  On the machine's thread. */
 #include "machine/async/warpgroup_members.h"
+#include "machine/clocks/clocks.h"
+#include "machine/clocks/vector_clocks.h"
 
 #include <stdio.h>
 
 #define LEAST_REGISTERS 24u
 #define MOST_REGISTERS 256u
 #define FILE_REGISTERS 65536u /* of a multiprocessor: no block has more */
+
+/* Notes when a warp asks for more registers, and which warps that did so a warp knows of when it gives some back: these have not waited for what it
+ * gives. */
+static void note_order(machine_warp_t *warp, member_t *member, bool more) {
+   const machine_block_t *block = warp->block;
+   const machine_warpgroups_t *groups = block->warpgroups;
+   const uint32_t each = groups->warps / block->cluster.blocks, first = warp->number / each * each;
+   if (!block->operations)
+      return;
+   if (more)
+      member->registers_clock = machine_lane_clock(warp, 0);
+   for (uint32_t w = 0; !more && w < each && w < 32; w++) {
+      const uint32_t clock = groups->members[first + w].registers_clock;
+      if (clock && machine_knows(block->clocks->knowledge, warp->first_thread, (first + w) * LANES, clock))
+         member->gave_after |= 1u << w;
+   }
+}
 
 void machine_warpgroup_registers(machine_warp_t *warp, uint32_t count, bool more) {
    member_t *member = member_of(warp);
@@ -24,6 +43,7 @@ void machine_warpgroup_registers(machine_warp_t *warp, uint32_t count, bool more
          warp->block, warp->first_thread, member->registers_pc, "the other came first, in the same warp");
    member->registers = count;
    member->registers_pc = warp->pc;
+   note_order(warp, member, more);
 }
 
 /* How many registers a lane of a warp has, or had when the warp ended. */
@@ -58,6 +78,37 @@ static void name_holder(machine_block_t *block, rkb_machine_finding_t *finding, 
    }
 }
 
+/* Looks for a warp that asked for more registers than the others can have left it, in whatever order the warps run: those that give some back
+ * only after they know that it has its own still have theirs. */
+static void find_given_late(machine_block_t *block, uint32_t first, uint32_t warps, uint32_t each) {
+   const machine_warpgroups_t *groups = block->warpgroups;
+   for (uint32_t x = first; x < first + warps && x < first + 32; x++) {
+      const member_t *asked = &groups->members[x], *late = NULL;
+      uint32_t total = 0;
+      for (uint32_t w = first; w < first + warps; w++) {
+         const member_t *member = &groups->members[w];
+         const bool gave_late = member->gave_after >> (x - first) & 1;
+         late = gave_late ? member : late;
+         total += w / WARPGROUP_WARPS == x / WARPGROUP_WARPS ? registers_of(member, each)
+                  : gave_late || member->registers_clock     ? each
+                                                             : registers_of(member, each);
+      }
+      if (!asked->registers_clock || !late || total <= each * warps)
+         continue;
+      machine_warp_t *warp = &block->warps[x];
+      warp->pc = asked->registers_pc;
+      machine_find_other_at(
+         machine_find(
+            warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
+            "asks for %u registers before others have given theirs back, of which the block has %u a lane for "
+            "all warps: setmaxnreg.inc never ends",
+            asked->registers, each * warps),
+         block, block->warps[late - groups->members].first_thread, late->registers_pc,
+         "the other gives registers back only after it knows that this is done");
+      return;
+   }
+}
+
 /* Adds up the registers of a block's warps, from the first one on.  The block got `each` registers a thread when it began, and a warpgroup may
  * take what another gives back.  If the kernel states no number, `each` is the most that a block of its size can have. */
 void machine_warpgroup_registers_end(machine_block_t *block, uint32_t first, uint32_t warps) {
@@ -77,8 +128,10 @@ void machine_warpgroup_registers_end(machine_block_t *block, uint32_t first, uin
          asked = member;
       }
    }
-   if (!asked || total <= each * warps)
+   if (!asked || total <= each * warps) {
+      find_given_late(block, first, warps, each);
       return;
+   }
    machine_warp_t *warp = &block->warps[asked - groups->members];
    warp->pc = asked->registers_pc;
    rkb_machine_finding_t *finding = machine_find(
