@@ -18,6 +18,7 @@
 
 typedef float floats_t __attribute__((vector_size(32), aligned(4), may_alias));
 typedef float half_floats_t __attribute__((vector_size(16), aligned(4), may_alias));
+typedef int32_t half_ints_t __attribute__((vector_size(16), aligned(4), may_alias));
 
 #define LEAST_NEAR -100 /* a largest exponent below it: the scale is no float32 */
 
@@ -192,6 +193,23 @@ static inline __attribute__((always_inline)) shorts_t most_products(bool empty, 
    return most;
 }
 
+/* Where all products of a row are zeros: whether its sums are zeros now.  Zero plus zeros is zero, but -0 plus zeros is not -0. */
+static inline __attribute__((always_inline)) bool
+sums_are_zeros(bool adds, uint32_t row, float *const results[GROUP_REGISTERS]) {
+   const uint32_t half = 2 * (row / 8), at = 4 * (row % 8);
+   half_ints_t any = {0};
+   for (uint32_t n = 0; n < 4; n++) {
+      half_ints_t *const sums = (half_ints_t *)(void *)(results[4 * (n / 2) + half + n % 2] + at);
+      if (adds)
+         any |= *sums;
+      else
+         *sums = (half_ints_t){0};
+   }
+   uint64_t bits[2];
+   memcpy(bits, &any, sizeof bits);
+   return !(bits[0] | bits[1]);
+}
+
 /* A row's sixteen sums, eight at a time.  most: the largest exponents among their products. */
 static inline __attribute__((always_inline)) void sum_row(const machine_group_rule_t *rule, bool empty,
                                                           uint32_t terms, const machine_row_factors_t *a,
@@ -224,6 +242,8 @@ static inline __attribute__((always_inline)) void sum_all(const machine_group_ru
       if (rule->left_out >> row & 1)
          continue;
       const bool empty = no_columns || row_is_zeros(terms, a, row);
+      if (empty && !b->far && !a->far[row] && sums_are_zeros(rule->adds, row, results))
+         continue;
       sum_row(rule, empty, terms, a, row, b, most_products(empty, terms, a, row, b), results);
    }
 }
@@ -319,6 +339,8 @@ sum_all_sixteen(const machine_group_rule_t *given, uint32_t terms, const machine
       if (rule->left_out >> row & 1)
          continue;
       const bool empty = no_columns || row_is_zeros(terms, a, row);
+      if (empty && !b->far && !a->far[row] && sums_are_zeros(rule->adds, row, results))
+         continue;
       const shorts_t most = most_products(empty, terms, a, row, b);
       const uint32_t half = 2 * (row / 8), place = 4 * (row % 8);
       float *const at[4] = {results[half] + place, results[half + 1] + place, results[half + 4] + place,
