@@ -1,4 +1,5 @@
-/* Records of the async proxy's accesses to shared memory (operations.h), for the two files that use them: operations.c and tile_reads.c.
+/* Records of the async proxy's accesses to shared memory (operations.h), for the files that use them: operations.c, tile_reads.c and
+ * warp_accesses.c.
  * Owned by the block; on the machine's thread. */
 #ifndef RKB_MACHINE_IN_FLIGHT_OPERATION_UNITS_H
 #define RKB_MACHINE_IN_FLIGHT_OPERATION_UNITS_H
@@ -43,6 +44,13 @@ struct machine_operations {
    uint32_t *stamps; /* by page: its newest write, of any kind */
    uint32_t stamp, pages;
 };
+
+/* Somebody writes there. */
+static inline void operations_stamp(machine_operations_t *operations, uint32_t offset, uint32_t bytes) {
+   operations->stamp++;
+   for (uint32_t page = offset >> PAGE_SHIFT; page <= (offset + bytes - 1) >> PAGE_SHIFT; page++)
+      operations->stamps[page] = operations->stamp;
+}
 
 /* Whether the lane knows that an operation is done. */
 bool machine_operation_known(const machine_warp_t *warp, uint32_t lane, const machine_operation_t *operation);

@@ -61,13 +61,6 @@ void machine_operations_begin(machine_block_t *block) {
    operations->stamp = 0;
 }
 
-/* Somebody writes there. */
-static void stamp_pages(machine_operations_t *operations, uint32_t offset, uint32_t bytes) {
-   operations->stamp++;
-   for (uint32_t page = offset >> PAGE_SHIFT; page <= (offset + bytes - 1) >> PAGE_SHIFT; page++)
-      operations->stamps[page] = operations->stamp;
-}
-
 /* Actors ------------------------------------------------------------------------------------------------------------ */
 
 uint32_t machine_actor_new(machine_block_t *block) {
@@ -273,7 +266,7 @@ bool machine_operations_touched(machine_warp_t *warp, uint32_t lane, uint32_t of
       operations->written[g] = write;
    operations->written_first = first < operations->written_first ? first : operations->written_first;
    operations->written_end = end > operations->written_end ? end : operations->written_end;
-   stamp_pages(operations, offset, bytes);
+   operations_stamp(operations, offset, bytes);
    return false;
 }
 
@@ -365,7 +358,7 @@ bool machine_operation_writes(machine_warp_t *warp, uint32_t lane, uint32_t numb
       return true;
    const uint32_t shift = operations->unit_shift, unit = 1u << shift;
    count_units(warp, bytes);
-   stamp_pages(operations, offset, bytes);
+   operations_stamp(operations, offset, bytes);
    async_unit_t before = {.generic = true};
    for (uint32_t n = offset >> shift; n <= (offset + bytes - 1) >> shift; n++) {
       /* What was found of a unit holds for the next one if the same operations accessed it, and no thread did. */
@@ -387,7 +380,7 @@ bool machine_operation_writes(machine_warp_t *warp, uint32_t lane, uint32_t numb
 void machine_operation_owns(machine_block_t *block, uint32_t number, uint32_t offset, uint32_t bytes) {
    const uint32_t shift = number ? block->operations->unit_shift : 0;
    if (number)
-      stamp_pages(block->operations, offset, bytes);
+      operations_stamp(block->operations, offset, bytes);
    for (uint32_t n = offset >> shift; number && n <= (offset + bytes - 1) >> shift; n++)
       block->operations->units[n] = (async_unit_t){.writer = number, .generic = true};
 }

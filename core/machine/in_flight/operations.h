@@ -73,6 +73,13 @@ void machine_operation_owns(machine_block_t *block, uint32_t operation, uint32_t
 /* An access through the generic proxy, before it is recorded (races.c); true after a finding. */
 bool machine_operations_touched(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                                 bool store, bool atomic);
+/* warp_accesses.c: plain accesses of a warp's lanes at once, where all lanes know the same, in a block that is in no cluster.  Whether they touch no
+ * mbarrier, and no operation whose end the lanes have not observed; if not, the functions for one lane make the finding. */
+bool machine_warp_apart(const machine_warp_t *warp, const uint32_t *offset, uint32_t mask, uint32_t bytes,
+                        bool store);
+/* Notes such accesses for the operations that begin later. */
+void machine_warp_accessed(machine_warp_t *warp, const uint32_t *offset, uint32_t mask, uint32_t bytes,
+                           bool store);
 const machine_operation_t *machine_operation_at(const machine_block_t *block, uint32_t operation);
 /* When the block ends: makes a finding if an operation whose end no thread has observed still reads or writes words of shared memory. */
 void machine_operations_end(machine_block_t *block);

@@ -3,6 +3,7 @@
  * the access.  Where the lanes know different things, or an access is not ordered, this file leaves it to the slow path, which looks lane by lane
  * and reports.  It may have recorded a part already; recording an access twice changes nothing.  On the machine's thread. */
 #include "machine/clocks/vector_clocks.h"
+#include "machine/in_flight/operations.h"
 #include "machine/races/races.h"
 
 #define MOST_ASKED 4u /* a power of two */
@@ -21,8 +22,8 @@ typedef struct row {
 } row_t;
 
 bool machine_shared_rows(const machine_block_t *block) {
-   return block->races == RACES_CLOCKS && !block->copies && !block->launch->program->asynchronous &&
-          !block->run->keeps_lines;
+   return block->races == RACES_CLOCKS && !block->copies && !block->run->keeps_lines &&
+          (!block->launch->program->asynchronous || block->cluster.blocks == 1);
 }
 
 /* Finds the row that the lanes share; false when they know different things. */
@@ -210,17 +211,14 @@ static inline __attribute__((always_inline)) bool note_lanes(row_t *row, const u
    return true;
 }
 
-bool machine_shared_record_row(machine_warp_t *warp, const uint32_t *offset, uint32_t mask, uint32_t bytes,
-                               bool one, bool store) {
-   row_t row;
+static bool note_row(row_t *row, const uint32_t *offset, uint32_t mask, uint32_t bytes, bool one,
+                     bool store) {
    machine_spread_t all = {.lanes = mask};
-   if (!find_row(warp, mask, &row))
-      return false;
    if (!one || store)
-      return store ? note_lanes(&row, offset, mask, bytes, true)
-                   : note_lanes(&row, offset, mask, bytes, false);
+      return store ? note_lanes(row, offset, mask, bytes, true) : note_lanes(row, offset, mask, bytes, false);
+   machine_warp_t *warp = row->warp;
    const uint32_t *own = warp->block->clocks->own + warp->first_thread,
-                  *knows = row.knows + warp->first_thread;
+                  *knows = row->knows + warp->first_thread;
    uint32_t covered = 0;
    for (uint32_t l = 0; l < LANES; l++) {
       const uint32_t one_of_them = 0 - (mask >> l & 1), clock = own[l] & one_of_them;
@@ -228,5 +226,18 @@ bool machine_shared_record_row(machine_warp_t *warp, const uint32_t *offset, uin
       all.clock = clock > all.clock ? clock : all.clock;
    }
    return !covered && /* else one of the lanes would replace another */
-          note_bytes(&row, offset[__builtin_ctz(mask)], bytes, &all, false);
+          note_bytes(row, offset[__builtin_ctz(mask)], bytes, &all, false);
+}
+
+bool machine_shared_record_row(machine_warp_t *warp, const uint32_t *offset, uint32_t mask, uint32_t bytes,
+                               bool one, bool store) {
+   const bool asynchronous = warp->block->launch->program->asynchronous;
+   row_t row;
+   if (!find_row(warp, mask, &row) ||
+       (asynchronous && !machine_warp_apart(warp, offset, mask, bytes, store)) ||
+       !note_row(&row, offset, mask, bytes, one, store))
+      return false;
+   if (asynchronous)
+      machine_warp_accessed(warp, offset, mask, bytes, store);
+   return true;
 }
