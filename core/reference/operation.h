@@ -29,6 +29,7 @@ typedef struct rkb_precision {
    /* For graphs so deep that bounds carried along are useless: how many evaluations with random errors give
     * their bounds (deep_graph_bounds.h).  0 for all other graphs. */
    uint32_t passes;
+   bool filtered; /* convolutions may be computed by minimal filtering (operations/convolution_filter.h) */
 } rkb_precision_t;
 
 typedef struct rkb_point {

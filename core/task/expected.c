@@ -8,6 +8,8 @@
 #include <stdlib.h>
 
 #define SIGMAS 8
+#define MOST_FILTERED_WORK                                                                                   \
+   3e10 /* as inputs have from the start: points that are judged have passed a limit before */
 
 /* The stat bound of a point: 8 standard deviations (the allowance for truncation is in the variance already).
  */
@@ -76,32 +78,70 @@ uint64_t rkb_task_expected_peak_bytes(const rkb_expected_t *expected) {
    return expected->peak_bytes;
 }
 
-int rkb_task_value_points(const rkb_inputs_t *inputs, uint32_t value, const uint64_t *elements, uint64_t count,
-                          double *values, double *hard, double *stat, uint8_t *flags, rkb_error_t *err) {
+/* elements NULL: 0, 1, ... */
+static int value_points(const rkb_inputs_t *inputs, const rkb_precision_t *precision, rkb_memory_t *memory,
+                        double most_work, uint32_t value, const uint64_t *elements, uint64_t count,
+                        rkb_block_t *out, rkb_error_t *err) {
    const rkb_bound_t *bound = inputs->bound;
    const rkb_program_t *program = rkb_inputs_program(inputs);
    int64_t *index = rkb_try_uncleared(count + 1, sizeof *index, err);
    if (!index)
       return RKB_ERR_NOMEM;
    for (uint64_t i = 0; i < count; i++) {
-      if (elements[i] >= program->values[value].elements) {
+      const uint64_t element = elements ? elements[i] : i;
+      if (element >= program->values[value].elements) {
          free(index);
-         return rkb_fail(err, RKB_ERR_INVALID, "there is no element %llu in case %s", (unsigned long long)elements[i],
-                         bound->view.name);
+         return rkb_fail(err, RKB_ERR_INVALID, "there is no element %llu in case %s",
+                         (unsigned long long)element, bound->view.name);
       }
-      index[i] = (int64_t)elements[i];
+      index[i] = (int64_t)element;
    }
-   rkb_block_t out = {values, hard, stat, flags};
    rkb_source_t source = rkb_inputs_as_source(inputs);
    pthread_mutex_t *lock =
       (pthread_mutex_t *)(uintptr_t)&inputs->lock; /* the lock is the mutable part of immutable inputs */
    pthread_mutex_lock(lock);
-   int status = rkb_evaluate_points(program, &bound->precision, &source, inputs->memory, inputs->most_work, value,
-                                    count, index, &out, err);
+   int status =
+      rkb_evaluate_points(program, precision, &source, memory, most_work, value, count, index, out, err);
    pthread_mutex_unlock(lock);
    for (uint64_t i = 0; status == RKB_OK && i < count; i++)
-      stat[i] = stat_bound(stat[i]);
+      out->variance[i] = stat_bound(out->variance[i]);
    free(index);
+   return status;
+}
+
+int rkb_task_value_points(const rkb_inputs_t *inputs, uint32_t value, const uint64_t *elements,
+                          uint64_t count, double *values, double *hard, double *stat, uint8_t *flags,
+                          rkb_error_t *err) {
+   rkb_block_t out = {values, hard, stat, flags};
+   return value_points(inputs, &inputs->bound->precision, inputs->memory, inputs->most_work, value, elements,
+                       count, &out, err);
+}
+
+/* The same from the evaluation of whole tensors. */
+static int whole_points(const rkb_inputs_t *inputs, const rkb_precision_t *precision, uint32_t tensor,
+                        const uint64_t *elements, uint64_t count, rkb_block_t *out, rkb_error_t *err) {
+   rkb_expected_t *expected;
+   const int status = rkb_task_expect_as(inputs, precision, &expected, err);
+   if (status != RKB_OK)
+      return status;
+   for (uint64_t i = 0; i < count; i++)
+      rkb_block_put(out, i, rkb_block_get(&expected->outputs[tensor], elements ? elements[i] : i));
+   rkb_task_expected_free(expected);
+   return RKB_OK;
+}
+
+int rkb_task_filtered_points(const rkb_inputs_t *inputs, uint32_t tensor, const uint64_t *elements,
+                             uint64_t count, rkb_block_t *out, rkb_error_t *err) {
+   const rkb_bound_t *bound = inputs->bound;
+   rkb_precision_t precision = bound->precision;
+   precision.filtered = true;
+   if (precision.passes > 0 && !inputs->given)
+      return whole_points(inputs, &precision, tensor, elements, count, out, err);
+   /* The memory of other points has narrower bounds. */
+   rkb_memory_t *memory = rkb_memory_new(bound->steps->value_count, bound->budget / 2);
+   const int status = value_points(inputs, &precision, memory, MOST_FILTERED_WORK,
+                                   bound->program->outputs[tensor], elements, count, out, err);
+   rkb_memory_free(memory);
    return status;
 }
 

@@ -4,20 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include "reference/judge.h"
+#include "reference/operation.h"
 #include "reference/operations/product.h"
 #include "task/judged_places.h"
 
-/* Winograd's F(2, 3) in two dims.  The transformed factors of a product together are up to 16 times the
- * product of the largest element and the sum of weights, which is about four times the largest of the direct
- * products.  In variance the factor is 25/9 when numbers are independent.  In addition the transforms round
- * about eleven times (docs/numerics.md). */
-#define FILTER_HARD 64
-#define FILTER_STAT 4
+/* Minimal filtering of a weight's gradient.  All of its products occur among the direct products of the window's places, a result has up to 16
+ * times the largest of their sums, and each product passes through at most 12 more roundings (docs/numerics.md). */
+#define WEIGHT_HARD 64
+#define WEIGHT_STAT 4
 
-static bool has_filter_of_three(const rkb_program_t *program) {
+static bool has_filter(const rkb_program_t *program, enum rkb_filter kind) {
    bool any = false;
    for (uint32_t n = 0; n < program->node_count; n++)
-      any |= rkb_is_filter_of_three(program, &program->nodes[n]);
+      any |= rkb_filter_of_three(program, &program->nodes[n]) == kind;
    return any;
 }
 
@@ -59,19 +58,44 @@ static int judge_as(const rkb_inputs_t *inputs, const char *name, uint32_t value
       inputs->family->view.name, (unsigned long long)inputs->seed, 100 * RKB_AMBIGUOUS_SHARE);
 }
 
+/* Judges again with the bounds of a transform.  They are wider, so what is within the direct bounds needs no such judgement. */
+static int judge_filtered(const rkb_inputs_t *inputs, uint32_t tensor, const rkb_judge_rule_t *rule,
+                          const void *data, const double *shadow, const rkb_points_t *points,
+                          const uint64_t *elements, rkb_judgement_t *judgement, rkb_error_t *err) {
+   const rkb_bound_t *bound = inputs->bound;
+   rkb_judge_rule_t wide = *rule;
+   rkb_block_t block;
+   if (!rkb_block_new(&block, points->count))
+      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for points");
+   int status = rkb_task_filtered_points(inputs, tensor, elements, points->count, &block, err);
+   if (status == RKB_OK) {
+      const rkb_points_t own = {block.value, block.hard, block.variance, block.flags, points->count};
+      if (has_filter(bound->program, RKB_FILTER_OF_WEIGHT)) {
+         wide.hard_growth = WEIGHT_HARD;
+         wide.stat_growth = WEIGHT_STAT;
+      }
+      status = judge_as(inputs, bound->view.tensors[tensor].name, bound->program->outputs[tensor], &wide,
+                        data, shadow, &own, elements, judgement, err);
+   }
+   rkb_block_free(&block);
+   return status;
+}
+
 int rkb_task_judge(const rkb_inputs_t *inputs, uint32_t tensor, const void *data, const double *shadow,
                    const rkb_points_t *points, const uint64_t *elements, bool transform,
                    rkb_judgement_t *judgement, rkb_error_t *err) {
    const rkb_case_t *view = &inputs->bound->view;
+   const rkb_program_t *program = inputs->bound->program;
    if (tensor >= view->tensor_count || view->tensors[tensor].role == RKB_IN)
       return rkb_fail(err, RKB_ERR_INVALID, "tensor %u is not an output of case %s", tensor, view->name);
-   rkb_judge_rule_t rule = rule_of(inputs, view->tensors[tensor].dtype, transform);
-   if (transform && has_filter_of_three(inputs->bound->program)) {
-      rule.hard_growth = FILTER_HARD;
-      rule.stat_growth = FILTER_STAT;
-   }
-   return judge_as(inputs, view->tensors[tensor].name, inputs->bound->program->outputs[tensor], &rule, data,
-                   shadow, points, elements, judgement, err);
+   const rkb_judge_rule_t rule = rule_of(inputs, view->tensors[tensor].dtype, transform);
+   const int status = judge_as(inputs, view->tensors[tensor].name, program->outputs[tensor], &rule, data,
+                               shadow, points, elements, judgement, err);
+   const bool is_filtered =
+      transform && (has_filter(program, RKB_FILTER_OF_ELEMENTS) || has_filter(program, RKB_FILTER_OF_WEIGHT));
+   if (status != RKB_OK || !judgement->reason[0] || !is_filtered)
+      return status;
+   return judge_filtered(inputs, tensor, &rule, data, shadow, points, elements, judgement, err);
 }
 
 int rkb_task_judge_intermediate(const rkb_inputs_t *inputs, uint32_t number, uint32_t dtype, const void *data,

@@ -15,6 +15,7 @@
  *    // never: TEXT
  *    // shows: TEXT           in the evidence of a rejection
  *    // task: NAME             another one of the shipped tasks
+ *    // secrets: N             the same under the secrets 1 to N, of which each draws other inputs
  *    // twin: MACRO VALUE => TEXT   the kernel with another value of a macro is rejected, with TEXT in the message
  *    // set: PATH=VALUE        changes the pipeline for this file, e.g. screen.machine.with.budget=1000000
  */
@@ -125,11 +126,11 @@ static bool changes_pipeline(const char *source) {
 }
 
 /* Judges a kernel; says NULL: by its own directives. */
-static int judge_as(const judges_t *judges, const char *path, const char *source, const char *standing,
-                    const char *says) {
+static int judge_as(const judges_t *judges, const char *path, const char *source, const rkb_secret_t *secret,
+                    const char *standing, const char *says) {
    rkb_pipeline_t *own = changes_pipeline(source) ? open_for(judges->path, source) : NULL;
    const rkb_check_options_t options = {
-      .name = path, .secret = &rkb_secret_published, .source = source, .jobs = 1, .log = judges->log};
+      .name = path, .secret = secret, .source = source, .jobs = 1, .log = judges->log};
    rkb_check_result_t *result = NULL;
    rkb_error_t err = {0};
    int wrong = 0;
@@ -170,14 +171,30 @@ static char *twin_of(const char *path, const char *source, const char *twin) {
    return made;
 }
 
+static int judge_under_secrets(const judges_t *judges, const char *path, const char *source,
+                               const char *standing) {
+   char *count = directive(source, "secrets", 0), text[RKB_HASH_TEXT];
+   int wrong = 0;
+   for (int n = 1; count && n <= atoi(count); n++) {
+      rkb_secret_t secret;
+      rkb_error_t err = {0};
+      snprintf(text, sizeof text, "%064d", n);
+      assert_int_equal(rkb_secret_read(text, &secret, &err), RKB_OK);
+      wrong += judge_as(judges, path, source, &secret, standing, NULL);
+   }
+   free(count);
+   return wrong;
+}
+
 static int judge(const judges_t *judges, const char *path) {
    char *source = kernel_of(path), *standing = directive(source, "standing", 0), *twin;
    assert_non_null(standing);
-   int wrong = judge_as(judges, path, source, standing, NULL);
+   int wrong = judge_as(judges, path, source, &rkb_secret_published, standing, NULL) +
+               judge_under_secrets(judges, path, source, standing);
    for (int n = 0; (twin = directive(source, "twin", n)) != NULL; n++, free(twin)) {
       assert_non_null(strstr(twin, " => "));
       char *broken = twin_of(path, source, twin);
-      wrong += judge_as(judges, path, broken, "reject", strstr(twin, " => ") + 4);
+      wrong += judge_as(judges, path, broken, &rkb_secret_published, "reject", strstr(twin, " => ") + 4);
       free(broken);
    }
    free(standing);

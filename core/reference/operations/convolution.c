@@ -9,6 +9,7 @@
 
 #include <string.h>
 #include "reference/operations/contraction.h"
+#include "reference/operations/convolution_filter.h"
 #include "reference/dtype.h"
 
 #define HEAD 2
@@ -274,17 +275,30 @@ static rkb_contraction_t contraction_of(const rkb_program_node_t *node, const ge
    return c;
 }
 
+/* Whether the points get the bounds of minimal filtering.  The bounds of a weight's gradient are widened where an output is judged. */
+static bool is_widened(const rkb_reader_t *reader, const rkb_program_node_t *node) {
+   return rkb_reader_precision(reader)->filtered &&
+          rkb_filter_of_three(rkb_reader_program(reader), node) == RKB_FILTER_OF_ELEMENTS;
+}
+
 #define COLUMNS(name, kind)                                                                                  \
    static int compute_##name(rkb_reader_t *reader, const rkb_program_node_t *node, uint64_t count,           \
                              const int64_t *index, rkb_block_t *out) {                                       \
       geometry_t g = node_geometry(rkb_reader_program(reader), node, kind);                                  \
       rkb_contraction_t contraction = contraction_of(node, &g, kind);                                        \
-      return rkb_contract_points(reader, &contraction, count, index, out);                                   \
+      int status = rkb_contract_points(reader, &contraction, count, index, out);                             \
+      if (status == RKB_OK && is_widened(reader, node))                                                      \
+         status = rkb_filter_widen(reader, &contraction, g.window.spatial, count, index, out);               \
+      return status;                                                                                         \
    }                                                                                                         \
    static int whole_##name(rkb_reader_t *reader, const rkb_program_node_t *node, rkb_block_t *out) {         \
       geometry_t g = node_geometry(rkb_reader_program(reader), node, kind);                                  \
       rkb_contraction_t contraction = contraction_of(node, &g, kind);                                        \
-      return rkb_contract_whole(reader, &contraction, out);                                                  \
+      int status = rkb_contract_whole(reader, &contraction, out);                                            \
+      if (status == RKB_OK && is_widened(reader, node))                                                      \
+         status = rkb_filter_widen(reader, &contraction, g.window.spatial,                                   \
+                                   rkb_reader_program(reader)->values[node->output].elements, NULL, out);    \
+      return status;                                                                                         \
    }                                                                                                         \
    static double cone_##name(const rkb_program_t *program, const rkb_program_node_t *node, uint32_t which,   \
                              double outputs, uint64_t samples, const int64_t *output, int64_t *operand) {    \
@@ -448,14 +462,14 @@ uint32_t rkb_make_convolution_weight(rkb_program_t *program, uint32_t grad, uint
    return add(program, &weight, x, grad, window, &shape);
 }
 
-bool rkb_is_filter_of_three(const rkb_program_t *program, const rkb_program_node_t *node) {
+enum rkb_filter rkb_filter_of_three(const rkb_program_t *program, const rkb_program_node_t *node) {
    const bool gradient = node->operation == &weight;
    if (node->operation != &forward && node->operation != &input && !gradient)
-      return false;
+      return RKB_FILTER_NONE;
    const rkb_window_t window = window_of(node);
    const rkb_shape_t *kernel = rkb_program_shape(program, gradient ? node->output : node->inputs[1]);
    bool three = window.spatial <= 2;
    for (uint32_t d = 0; three && d < window.spatial; d++)
       three = window.stride[d] == 1 && window.dilation[d] == 1 && kernel->size[2 + d] == 3;
-   return three;
+   return !three ? RKB_FILTER_NONE : gradient ? RKB_FILTER_OF_WEIGHT : RKB_FILTER_OF_ELEMENTS;
 }

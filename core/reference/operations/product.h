@@ -21,9 +21,13 @@ typedef struct rkb_window {
    int64_t stride[RKB_MAX_SPATIAL], padding[RKB_MAX_SPATIAL], dilation[RKB_MAX_SPATIAL], groups;
 } rkb_window_t;
 
-/* Whether the node is a convolution, or a gradient of one, whose window of three elements along each of one or two dims moves by one: minimal
- * filtering F(2, 3) applies (Winograd). */
-bool rkb_is_filter_of_three(const rkb_program_t *program, const rkb_program_node_t *node);
+/* Whether minimal filtering F(2, 3) applies to the node (Winograd): its window has three elements along each of one or two dims and moves by one. */
+enum rkb_filter {
+   RKB_FILTER_NONE,
+   RKB_FILTER_OF_ELEMENTS, /* a convolution, or the gradient of its input */
+   RKB_FILTER_OF_WEIGHT    /* the gradient of a weight */
+};
+enum rkb_filter rkb_filter_of_three(const rkb_program_t *program, const rkb_program_node_t *node);
 
 /* x [N, C, i...], weight [O, C / groups, k...] -> [N, O, o...] */
 uint32_t rkb_make_convolution(rkb_program_t *program, uint32_t x, uint32_t weight,

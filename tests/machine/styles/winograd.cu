@@ -20,10 +20,12 @@ launches:
 // why: minimal filtering F(2x2, 3x3), y = A'[(G g G') * (B' d B)]A, rounds numbers that its results do not have
 // task: unet_conv2d
 // standing: accept
+// secrets: 24
 // says: "facet":"memory"
 // twin: SIGN + => should be
 // twin: HALF 0.49999f => should be
 // twin: KEPT(v) __half2float(__float2half(v)) => should be
+// twin: KEPT(v) __uint_as_float((__float_as_uint(v) + 0x100u) & 0xfffffe00u) => should be
 #include <cuda_fp16.h>
 #define SIGN -
 #define HALF 0.5f
