@@ -14,10 +14,11 @@ bool rkb_owner_trusted(uid_t owner) {
           (stat("/proc/self/exe", &program) == 0 && owner == program.st_uid);
 }
 
-/* Whether others may write to a file.  For root a group counts as others, except root's own group, since any member may have written.  Other users mostly
- * have a group of their own. */
+/* Whether others may write to a file.  Any member of a group may have written, except of the user's private group, which has the user's number and no
+ * other member, and of root's. */
 static bool others_write(const struct stat *about) {
-   return (about->st_mode & S_IWOTH) || ((about->st_mode & S_IWGRP) && geteuid() == 0 && about->st_gid != 0);
+   const bool is_private = about->st_gid == 0 || about->st_gid == (gid_t)geteuid();
+   return (about->st_mode & S_IWOTH) || ((about->st_mode & S_IWGRP) && !is_private);
 }
 
 static bool one_trusted(const char *path, char *why, size_t size) {
@@ -32,7 +33,8 @@ static bool one_trusted(const char *path, char *why, size_t size) {
       return false;
    }
    if (others_write(&about) && !(S_ISDIR(about.st_mode) && (about.st_mode & S_ISVTX))) {
-      snprintf(why, size, "%s can be written to by others: chmod go-w %s", path, path);
+      snprintf(why, size, "%s can be written to by %s: chmod go-w %s", path,
+               about.st_mode & S_IWOTH ? "others" : "its group, which is not yours alone", path);
       return false;
    }
    return true;

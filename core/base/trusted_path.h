@@ -10,7 +10,7 @@
 bool rkb_owner_trusted(uid_t owner);
 
 /* Whether the file at path, and every folder from it to the root (links followed), has a trusted owner and is not writable by
- * others.  A folder with the sticky bit may be writable, because nobody can replace another user's files in it.  why gets the reason. */
+ * others: not by everybody, and not by a group other than root's and the user's private one.  A folder with the sticky bit may be writable, because nobody can replace another user's files in it.  why gets the reason. */
 bool rkb_path_trusted(const char *path, char *why, size_t size);
 
 /* Whether an open file is a regular file of this process's user that nobody else may write to. */
