@@ -1,4 +1,4 @@
-/* Capabilities and Landlock (confine.h).  Owns nothing. */
+/* Capabilities, Landlock and seccomp (confine.h).  Owns nothing. */
 #include "base/confine.h"
 
 #include <errno.h>
@@ -175,7 +175,76 @@ bool rkb_refuse_processes_and_network(void) {
    struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
+
+/* Attributes of files (linux/fs.h, whose names clash with those of sys/mount.h in older headers), and what types at a terminal. */
+#define SET_FLAGS 0x40086602u
+#define SET_FLAGS_32 0x40046602u
+#define SET_ATTRIBUTES 0x401c5820u
+#define TERMINAL_TYPES 0x5412u
+#define TERMINAL_PASTES 0x541cu
+/* openat2, whose flags a filter cannot read: it does not exist for the process. */
+#define OPENAT2 437
+
+#define ARGUMENT(n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[n]))
+/* The flags of an opening call are argument n. */
+#define READS_ALONE(call, n)                                                                                 \
+   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 4), ARGUMENT(n),                                       \
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K,                                                                   \
+               O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY), 0, 1),                    \
+      REFUSE(EACCES), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
+bool rkb_refuse_changes_of_files(void) {
+   struct sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCHITECTURE, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+#ifdef __x86_64__ /* as above */
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
+      REFUSE(EPERM),
+      READS_ALONE(open, 1),
+      REFUSE_CALL(creat),
+      REFUSE_CALL(unlink),
+      REFUSE_CALL(rmdir),
+      REFUSE_CALL(rename),
+      REFUSE_CALL(link),
+      REFUSE_CALL(symlink),
+      REFUSE_CALL(mkdir),
+      REFUSE_CALL(mknod),
+#endif
+      READS_ALONE(openat, 2),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OPENAT2, 0, 1),
+      REFUSE(ENOSYS),
+      REFUSE_CALL(truncate),
+      REFUSE_CALL(unlinkat),
+      REFUSE_CALL(renameat),
+      REFUSE_CALL(renameat2),
+      REFUSE_CALL(linkat),
+      REFUSE_CALL(symlinkat),
+      REFUSE_CALL(mkdirat),
+      REFUSE_CALL(mknodat),
+      REFUSE_CALL(mq_open),
+      REFUSE_CALL(mq_unlink),
+      REFUSE_CALL(umount2),
+      REFUSE_CALL(chroot),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ioctl, 0, 7),
+      ARGUMENT(1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SET_FLAGS, 4, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SET_FLAGS_32, 3, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SET_ATTRIBUTES, 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TERMINAL_TYPES, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TERMINAL_PASTES, 0, 1),
+      REFUSE(EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+   };
+   struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
+   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
 #else
+bool rkb_refuse_changes_of_files(void) {
+   return false;
+}
+
 bool rkb_refuse_processes_and_network(void) {
    return false;
 }

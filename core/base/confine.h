@@ -23,5 +23,8 @@ bool rkb_landlock_enter(int rules); /* puts the rules into force for the rest of
 
 /* seccomp: from here on this process cannot start a program, make or look into a process, or open a socket.  It can still make threads. */
 bool rkb_refuse_processes_and_network(void);
+/* seccomp: from here on this process can open files only to read them, and can make, delete, rename or shorten none.  It can still
+ * write to files that are open.  For kernels without Landlock, and for terminals, into which it cannot type. */
+bool rkb_refuse_changes_of_files(void);
 
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A pipeline names a plugin whose constructor takes what it can.  rkb validate and rkb-run --dry-run look at such a pipeline in a process
-# that has nothing to take; a plugin that others can change is not opened at all.  usage: foreign_plugin.sh SOURCE BINARY_DIRECTORY
+# that has nothing to take; a plugin that others can change is not opened at all.  All this holds on a kernel without Landlock too.  usage: foreign_plugin.sh SOURCE BINARY_DIRECTORY
 set -euo pipefail
 source=$1 binary=$2
 work=$(mktemp -d)
@@ -8,6 +8,7 @@ trap 'rm -rf "$work"' EXIT
 export PATH=$binary/bin:$PATH XDG_CACHE_HOME=$work/cache PLANTED_KEY=sk-planted-and-secret
 cat >"$work/takes.c" <<'END'
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,11 @@ __attribute__((constructor)) static void take(void) {
    fprintf(stderr, "constructor: key %s, environ %s, ", key && strstr(key, "secret") ? "TAKEN" : "hidden",
            got > 0 && memmem(own, (size_t)got, "sk-planted", 10) ? "TAKEN" : "clean");
    fprintf(stderr, "file %s, ", open("WHERE/left", O_WRONLY | O_CREAT, 0644) >= 0 ? "WRITTEN" : "refused");
+   const bool changed = open("WHERE/kept", O_WRONLY) >= 0 || open("WHERE/kept", O_RDONLY | O_TRUNC) >= 0 || creat("WHERE/left", 0644) >= 0 ||
+                        open("WHERE", O_TMPFILE | O_RDWR, 0600) >= 0 || truncate("WHERE/kept", 0) == 0 || unlink("WHERE/kept") == 0 ||
+                        rename("WHERE/kept", "WHERE/left") == 0 || link("WHERE/kept", "WHERE/left") == 0 || symlink("kept", "WHERE/left") == 0 ||
+                        mkdir("WHERE/left", 0755) == 0 || mkfifo("WHERE/left", 0644) == 0 || rmdir("WHERE/empty") == 0;
+   fprintf(stderr, "files %s, ", changed ? "CHANGED" : "refused");
    fprintf(stderr, "network %s, ", socket(AF_INET, SOCK_STREAM, 0) >= 0 ? "REACHED" : "refused");
    pid_t child = fork();
    if (child == 0)
@@ -34,6 +40,9 @@ __attribute__((constructor)) static void take(void) {
    fprintf(stderr, "mode %s, ", chmod("WHERE/kept", 0666) == 0 ? "CHANGED" : "refused");
    fprintf(stderr, "times %s, ", utimensat(AT_FDCWD, "WHERE/kept", NULL, 0) == 0 ? "CHANGED" : "refused");
    fprintf(stderr, "limits %s\n", prlimit(getppid(), RLIMIT_CORE, NULL, &limit) == 0 ? "REACHED" : "refused");
+   dprintf(0, "\033]0;by input\007");
+   dprintf(1, "\033]0;by output\007\n");
+   dprintf(2, "\033]0;by messages\007");
 }
 END
 sed -i "s#WHERE#$work#" "$work/takes.c"
@@ -50,16 +59,69 @@ END
 look() {
   local said
   said=$("$@" 2>&1) || true
-  if ! grep -q 'constructor: key hidden, environ clean, file refused, network refused, process refused, mode refused, times refused, limits refused' <<<"$said"; then
+  if ! grep -q 'constructor: key hidden, environ clean, file refused, files refused, network refused, process refused, mode refused, times refused, limits refused' <<<"$said"; then
     printf '%s:\n%s\n' "$*" "$said" >&2
     exit 1
   fi
   if [[ -e $work/left ]]; then echo "$*: a file was left" >&2; exit 1; fi
 }
+# Starts a program on which the kernel's Landlock is not there.
+cat >"$work/without.c" <<'END'
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int main(int count, char **words) {
+   struct sock_filter rules[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_landlock_create_ruleset, 0, 1),
+                                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+                                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+   struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
+   if (count < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+      return 125;
+   execvp(words[1], words + 1);
+   return 125;
+}
+END
+cc -o "$work/without" "$work/without.c"
+
+# on_terminal WORDS...: what the command sends to a terminal that is all three of its standard files
+on_terminal() {
+  python3 - "$@" <<'END'
+import os, pty, subprocess, sys
+main, side = pty.openpty()
+child = subprocess.Popen(sys.argv[1:], stdin=side, stdout=side, stderr=side)
+os.close(side)
+sent = b""
+while True:
+    try:
+        part = os.read(main, 65536)
+    except OSError:  # the other end is closed
+        break
+    sent += part
+child.wait()
+sys.stdout.buffer.write(sent)
+END
+}
+
 cd "$work"
 touch kept
-look rkb validate mine.yaml
-look rkb-run mine.yaml --dry-run
+mkdir empty
+for before in "" "$work/without"; do
+  look $before rkb validate mine.yaml
+  look $before rkb-run mine.yaml --dry-run
+  for words in "rkb validate mine.yaml" "rkb-run mine.yaml --dry-run"; do
+    sent=$(on_terminal $before $words)
+    if [[ $sent == *$'\e'* || $sent != *'\u001b]0;by output\u0007'* || $sent != *'\u001b]0;by messages\u0007'* || $sent == *'by input'* ]]; then
+      printf '%s %s, to a terminal:\n%q\n' "$before" "$words" "$sent" >&2
+      exit 1
+    fi
+  done
+done
 grep -q 'mine.yaml is valid' < <(rkb validate mine.yaml 2>/dev/null)
 grep -q 'minimises' < <(rkb-run mine.yaml --dry-run 2>/dev/null)
 

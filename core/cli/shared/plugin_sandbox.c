@@ -3,6 +3,8 @@
 #include "cli/shared/plugin_sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,19 +72,74 @@ static int broken(const char *what) {
    return RKB_EXIT_BROKEN;
 }
 
-/* Runs this program again with these arguments; returns its exit code. */
-static int run_again(char **arguments, char **environment) {
-   int status = 0;
-   fflush(NULL);
-   const pid_t child = fork();
-   if (child == 0) {
-      execve("/proc/self/exe", arguments, environment);
-      _exit(127);
+/* What the second process writes to a terminal comes through a pipe, because its plugins could send the terminal control sequences.  Into files and pipes
+ * it writes itself. */
+typedef struct relay {
+   int from; /* -1: there is no pipe, or it has ended */
+   int to;   /* the second process's end, until it has started; -1 afterwards */
+   FILE *out;
+} relay_t;
+
+enum { OUTPUT, MESSAGES, RELAYS, PIECE = 4096 };
+
+static bool relay_open(relay_t *relay, FILE *out, int file) {
+   int ends[2];
+   *relay = (relay_t){-1, -1, out};
+   if (!isatty(file))
+      return true;
+   if (pipe2(ends, O_CLOEXEC) != 0)
+      return false;
+   relay->from = ends[0];
+   relay->to = ends[1];
+   return true;
+}
+
+static void relay_close(relay_t *relay) {
+   if (relay->from >= 0)
+      close(relay->from);
+   if (relay->to >= 0)
+      close(relay->to);
+   relay->from = relay->to = -1;
+}
+
+/* Passes on what has come.  The streams of this process show control characters instead of sending them (base/terminal.h). */
+static void relay_pass(relay_t *relay) {
+   char piece[PIECE];
+   const ssize_t got = read(relay->from, piece, sizeof piece);
+   if (got > 0) {
+      fwrite(piece, 1, (size_t)got, relay->out);
+      fflush(relay->out);
+   } else if (got == 0 || errno != EINTR) {
+      relay_close(relay);
    }
-   while (child > 0 && waitpid(child, &status, 0) < 0)
+}
+
+static void relay_all(relay_t relays[RELAYS]) {
+   while (relays[OUTPUT].from >= 0 || relays[MESSAGES].from >= 0) {
+      struct pollfd waits[RELAYS] = {{.fd = relays[OUTPUT].from, .events = POLLIN},
+                                     {.fd = relays[MESSAGES].from, .events = POLLIN}};
+      if (poll(waits, RELAYS, -1) < 0 && errno != EINTR)
+         return;
+      for (int n = 0; n < RELAYS; n++)
+         if (waits[n].revents)
+            relay_pass(&relays[n]);
+   }
+}
+
+/* In the second process.  A terminal as standard input is mostly open for writing too. */
+static bool leave_terminal(const relay_t relays[RELAYS]) {
+   const int nothing = isatty(STDIN_FILENO) ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
+   return (!isatty(STDIN_FILENO) || (nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0)) &&
+          (relays[OUTPUT].to < 0 || dup2(relays[OUTPUT].to, STDOUT_FILENO) >= 0) &&
+          (relays[MESSAGES].to < 0 || dup2(relays[MESSAGES].to, STDERR_FILENO) >= 0);
+}
+
+static int ended(pid_t child) {
+   int status = 0;
+   while (waitpid(child, &status, 0) < 0)
       if (errno != EINTR)
          return broken("waiting for it");
-   if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 127))
+   if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
       return broken("starting it");
    if (WIFSIGNALED(status)) {
       fprintf(stderr, "a plugin or rkb itself crashed while this was looked at (signal %d, %s)\n", WTERMSIG(status),
@@ -90,6 +147,31 @@ static int run_again(char **arguments, char **environment) {
       return RKB_EXIT_BROKEN;
    }
    return WEXITSTATUS(status);
+}
+
+/* Runs this program again with these arguments; returns its exit code. */
+static int run_again(char **arguments, char **environment) {
+   relay_t relays[RELAYS];
+   const bool opened = relay_open(&relays[OUTPUT], stdout, STDOUT_FILENO) &
+                       relay_open(&relays[MESSAGES], stderr, STDERR_FILENO);
+   fflush(NULL);
+   const pid_t child = opened ? fork() : -1;
+   if (child == 0) {
+      if (leave_terminal(relays))
+         execve("/proc/self/exe", arguments, environment);
+      _exit(127);
+   }
+   for (int n = 0; n < RELAYS && child > 0; n++)
+      if (relays[n].to >= 0) {
+         close(relays[n].to);
+         relays[n].to = -1;
+      }
+   if (child > 0)
+      relay_all(relays);
+   const int code = child < 0 ? broken("starting it") : ended(child);
+   relay_close(&relays[OUTPUT]);
+   relay_close(&relays[MESSAGES]);
+   return code;
 }
 
 static int start_again(void) {
@@ -112,7 +194,7 @@ static bool give_up(void) {
    rkb_drop_capabilities();
    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
       return false;
-   /* Linux before 5.13 has no Landlock.  Then only seccomp limits the process, and it can still write files. */
+   /* Linux before 5.13 has no Landlock.  Then only seccomp limits the process: it writes no file, but it reads whatever the user may read. */
    const int rules = rkb_landlock_begin(&held);
    if (rules >= 0) {
       rkb_landlock_allow(rules, held, "/", RKB_MAY_READ | RKB_MAY_EXECUTE);
@@ -120,7 +202,7 @@ static bool give_up(void) {
       if (!rkb_landlock_enter(rules))
          return false;
    }
-   return !calls_are_refused || rkb_refuse_processes_and_network();
+   return !calls_are_refused || (rkb_refuse_changes_of_files() && rkb_refuse_processes_and_network());
 }
 
 bool rkb_look_confined(int *code) {

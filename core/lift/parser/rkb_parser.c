@@ -40,6 +40,7 @@ static void give_up(void) {
    const int rules = rkb_landlock_begin(&held);
    if (rules >= 0)
       rkb_landlock_enter(rules);
+   rkb_refuse_changes_of_files();
    rkb_refuse_processes_and_network();
 }
 
