@@ -34,15 +34,25 @@ static double most_of(const rkb_pending_question_t *pending, int64_t *tokens) {
 
 /* No token is longer than this: the longest in known vocabularies are runs of 128 blanks. */
 #define MOST_TOKEN_BYTES 1024
+/* And the tokens of a question, which are words and code, are shorter on average than the longest in known vocabularies. */
+#define MOST_QUESTION_TOKEN_BYTES 128
+
+static int64_t least_tokens(size_t bytes, size_t longest) {
+   return (int64_t)((bytes + longest - 1) / longest);
+}
 
 /* Whether a report of usage is possible for this question and this reply: a token has at least one byte, so
  * no text has more tokens than bytes. */
 static bool usage_is_possible(const rkb_pending_question_t *pending, const rkb_reply_t *reply) {
    const int64_t most_input = rkb_model_most_input(strlen(pending->body), 2),
                  most_output = rkb_question_output(pending->model, pending->question),
-                 least_output = (int64_t)((reply->text.length + MOST_TOKEN_BYTES - 1) / MOST_TOKEN_BYTES);
-   return reply->input_tokens > 0 && reply->input_tokens <= most_input &&
-          reply->cached_tokens <= reply->input_tokens &&
+                 least_output = least_tokens(reply->text.length, MOST_TOKEN_BYTES),
+                 least_input =
+                    least_tokens((pending->question->system ? strlen(pending->question->system) : 0) +
+                                    strlen(pending->question->user),
+                                 MOST_QUESTION_TOKEN_BYTES);
+   return reply->input_tokens > 0 && reply->input_tokens >= least_input &&
+          reply->input_tokens <= most_input && reply->cached_tokens <= reply->input_tokens &&
           (reply->output_tokens < 0 || pending->model->provider->no_output ||
            reply->output_tokens >= least_output) &&
           (most_output <= 0 || reply->output_tokens <= most_output);

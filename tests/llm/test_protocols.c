@@ -1,5 +1,6 @@
 /* Every protocol against a server that behaves well or badly: how each exchange ends, what it costs, and that
  * nothing that was written contains the key. */
+#include "base/memory.h"
 #include "llm_fixture.h"
 
 #include <math.h>
@@ -44,6 +45,7 @@ static const behaviour_t BEHAVIOURS[] = {
    {"usage-immense", RKB_LLM_ANSWERED, RESERVED, 1, true, NULL, TEXT},
    {"usage-long", RKB_LLM_ANSWERED, RESERVED, 1, false, NULL, TEXT},
    {"usage-nothing", RKB_LLM_ANSWERED, RESERVED, 1, false, NULL, TEXT},
+   {"usage-few", RKB_LLM_ANSWERED, RESERVED, 1, false, NULL, TEXT},
    {"usage-silent", RKB_LLM_ANSWERED, RESERVED, 1, true, NULL, TEXT},
    {"garbage", RKB_LLM_UNREADABLE, RESERVED, 1, false, NULL, NULL},
    {"bad-utf8", RKB_LLM_UNREADABLE, RESERVED, 1, false, NULL, NULL},
@@ -133,7 +135,13 @@ static void check_one(service_t *service, const char *model, const behaviour_t *
    char sql[256];
    double reported = 60 * 10e-6 + 40 * 1e-6 + 20 * 100e-6;
    uint64_t began = rkb_now_ns();
-   rkb_llm_answer_t *answer = service_ask(service, model, request, 0, behaviour->name);
+   /* a question of several tokens */
+   char *question = rkb_format(
+      "%s: %s", behaviour->name,
+      "which part of this kernel takes the most time, and what would you change first to make it shorter? Name the "
+      "lines, say what they wait for, and give the change as code.");
+   rkb_llm_answer_t *answer = service_ask(service, model, request, 0, question);
+   free(question);
    /* Turned away twice, and each time told to wait 20 ms, which is longer than the client's own pauses (10
     * and at most 20). */
    if (strcmp(behaviour->name, "limited") == 0)

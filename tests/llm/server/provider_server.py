@@ -30,7 +30,8 @@ PROTOCOLS = (azure_openai, bedrock_converse, openai_embeddings, openai_chat, ope
 limited = {}
 # What a server may claim that no question and reply of this size can have used.
 IMPOSSIBLE = {"usage-huge": {"input": 10 ** 12}, "usage-immense": {"input": 2 ** 62}, "usage-long": {"output": 10 ** 9},
-              "usage-nothing": {"input": 0, "cached": 0, "output": 0, "reasoning": 0}, "usage-silent": {"output": 0, "reasoning": 0}}
+              "usage-nothing": {"input": 0, "cached": 0, "output": 0, "reasoning": 0}, "usage-few": {"input": 1, "cached": 0},
+              "usage-silent": {"output": 0, "reasoning": 0}}
 
 lock = threading.Lock()
 
