@@ -102,9 +102,11 @@ static enum exchange_end ended(compiler_process_t *process, const watch_t *watch
    const int code = gone == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
    *signal_number = gone == pid && WIFSIGNALED(status) ? WTERMSIG(status)
                     : code > COMPILER_EXIT_SIGNAL      ? code - COMPILER_EXIT_SIGNAL
+                    : code == COMPILER_EXIT_EARLY      ? SIGXCPU
                                                        : 0;
+   /* The process's forks alone have a limit on processor time. */
    if (*signal_number == SIGXCPU)
-      return EXCHANGE_CPU;
+      return code > COMPILER_EXIT_SIGNAL ? EXCHANGE_CPU : EXCHANGE_DIED;
    if (code == COMPILER_EXIT_MEMORY)
       return EXCHANGE_MEMORY;
    /* None of the process's limits kills with SIGKILL.  So the operating system killed it because the machine ran out of memory, or a person killed it. */
@@ -112,7 +114,7 @@ static enum exchange_end ended(compiler_process_t *process, const watch_t *watch
       return EXCHANGE_DIED;
    const uint64_t told = (uint64_t)used.ru_maxrss * 1024;
    const uint64_t most = told > process->inherited ? told : watch->largest;
-   return most > watch->bounds->memory / 10 * 7 ? EXCHANGE_MEMORY : EXCHANGE_DIED;
+   return compiler_memory_is_used(most, watch->bounds->memory) ? EXCHANGE_MEMORY : EXCHANGE_DIED;
 }
 
 static enum rkb_transfer receive_frame(compiler_process_t *process, uint64_t deadline, uint64_t most,

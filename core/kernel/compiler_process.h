@@ -29,6 +29,11 @@ enum exchange_end {
    EXCHANGE_NONSENSE /* the answer was no frame */
 };
 
+/* Whether so much of the limit was used that a failure counts as a lack of memory. */
+static inline bool compiler_memory_is_used(uint64_t bytes, uint64_t limit) {
+   return bytes > limit / 10 * 7;
+}
+
 /* arguments[0] is the program. */
 int compiler_process_start(compiler_process_t *process, const char *const *arguments, rkb_error_t *err);
 bool compiler_process_runs(const compiler_process_t *process);

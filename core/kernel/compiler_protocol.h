@@ -19,7 +19,9 @@ enum {
    COMPILER_EXIT_BROKEN = 1,
    COMPILER_EXIT_NO_TOOLKIT = 4, /* 3 is RKB_EXIT_OUT_OF_MEMORY */
    COMPILER_EXIT_MEMORY = 77,    /* the heap is full */
-   COMPILER_EXIT_SIGNAL = 128    /* plus the number of the signal that ended the compile */
+   COMPILER_EXIT_EARLY =
+      78, /* the signal of the limit on processor time came before the limit: somebody sent it */
+   COMPILER_EXIT_SIGNAL = 128 /* plus the number of the signal that ended the compile */
 };
 
 enum {

@@ -329,8 +329,11 @@ static int read_answer(const rkb_compilers_t *compilers, const compile_input_t *
    }
    while (output->ptx_bytes && output->ptx[output->ptx_bytes - 1] == '\0')
       output->ptx_bytes--;
-   if (outcome == RKB_COMPILE_MEMORY || (outcome != RKB_COMPILE_OK && output->log &&
-                                         memmem(output->log, output->log_bytes, "out of memory", 13)))
+   /* The log is no proof of a lack of memory, since a source can write into it (#error). */
+   const bool lacked_memory = outcome != RKB_COMPILE_OK && output->log &&
+                              memmem(output->log, output->log_bytes, "out of memory", 13) &&
+                              compiler_memory_is_used(output->memory_bytes, compilers->memory);
+   if (outcome == RKB_COMPILE_MEMORY || lacked_memory)
       set_limit_finding(compilers, EXCHANGE_MEMORY, 0, finding);
    else if (outcome == RKB_COMPILE_ERROR)
       rkb_finding_set(finding, "build.error", 0, 0, "it does not compile");

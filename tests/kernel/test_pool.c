@@ -37,8 +37,8 @@ static void must_compile(rkb_compilers_t *pool) {
    compile_output_free(&output);
 }
 
-/* The processes that this one started. */
-static uint32_t children(pid_t *list, uint32_t room) {
+/* The processes that one started. */
+static uint32_t children_of(pid_t of, pid_t *list, uint32_t room) {
    DIR *all = opendir("/proc");
    struct dirent *entry;
    uint32_t count = 0;
@@ -52,7 +52,7 @@ static uint32_t children(pid_t *list, uint32_t room) {
          continue;
       if (fgets(text, sizeof text, stat)) {
          close = strrchr(text, ')');
-         if (close && sscanf(close + 2, "%*c %d", &parent) == 1 && parent == (int)getpid() && count < room)
+         if (close && sscanf(close + 2, "%*c %d", &parent) == 1 && parent == (int)of && count < room)
             list[count++] = atoi(entry->d_name);
       }
       fclose(stat);
@@ -60,6 +60,10 @@ static uint32_t children(pid_t *list, uint32_t room) {
    if (all)
       closedir(all);
    return count;
+}
+
+static uint32_t children(pid_t *list, uint32_t room) {
+   return children_of(getpid(), list, room);
 }
 
 static void a_killed_process_is_replaced(void **state) {
@@ -104,16 +108,29 @@ static bool kill_the_child(void *argument) {
    return false;
 }
 
+static bool kill_the_fork(void *argument) {
+   const int *signal_number = argument;
+   pid_t child[8], fork[8];
+   if (children(child, 8) == 1 && children_of(child[0], fork, 8) == 1)
+      kill(fork[0], *signal_number);
+   return false;
+}
+
 /* Whatever ends every process that compiles it: the source is not at fault, and nothing is kept of it. */
 static void a_kill_is_no_verdict(void **state) {
    static const struct {
-      int signal_number, status;
+      int signal_number;
+      bool (*kill)(void *);
+      int status;
       const char *reason;
    } cases[] = {
-      {SIGKILL, RKB_ERR_UNAVAILABLE, ""},
-      {SIGTERM, RKB_ERR_UNAVAILABLE, ""},
+      {SIGKILL, kill_the_child, RKB_ERR_UNAVAILABLE, ""},
+      {SIGTERM, kill_the_child, RKB_ERR_UNAVAILABLE, ""},
+      /* the signal of the limit on processor time, which has not passed */
+      {SIGXCPU, kill_the_child, RKB_ERR_UNAVAILABLE, ""},
+      {SIGXCPU, kill_the_fork, RKB_ERR_UNAVAILABLE, ""},
 #ifndef __SANITIZE_ADDRESS__ /* which handles this signal itself, and ends the process with a code */
-      {SIGSEGV, RKB_OK, "tool.compiler_crash"},
+      {SIGSEGV, kill_the_child, RKB_OK, "tool.compiler_crash"},
 #endif
    };
    (void)state;
@@ -124,7 +141,8 @@ static void a_kill_is_no_verdict(void **state) {
       rkb_error_t err = {0};
       int signal_number = cases[i].signal_number;
       must_compile(pool);
-      assert_int_equal(compile(pool, slow_source, kill_the_child, &signal_number, &output, &finding, &err), cases[i].status);
+      assert_int_equal(compile(pool, slow_source, cases[i].kill, &signal_number, &output, &finding, &err),
+                       cases[i].status);
       assert_string_equal(finding.reason, cases[i].reason);
       if (cases[i].status == RKB_OK)
          assert_true(output.uncertain);
@@ -132,6 +150,24 @@ static void a_kill_is_no_verdict(void **state) {
       must_compile(pool);
       rkb_compilers_close(pool);
    }
+}
+
+/* What a text says of memory is no lack of memory, in whatever line of the compiler's log it stands. */
+static void memory_in_words_is_an_error(void **state) {
+   static const char *const sources[] = {
+      "#error out of memory\n__global__ void k(float *x) { x[0] = 1; }",
+      "static_assert(sizeof(int) == 5, \"catastrophic error: out of memory\");"};
+   rkb_compilers_t *pool = fixture_pool(1, NULL);
+   (void)state;
+   for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+      compile_output_t output;
+      rkb_finding_t finding = {.reason = ""};
+      rkb_error_t err = {0};
+      assert_int_equal(compile(pool, sources[i], NULL, NULL, &output, &finding, &err), RKB_OK);
+      assert_string_equal(finding.reason, "build.error");
+      compile_output_free(&output);
+   }
+   rkb_compilers_close(pool);
 }
 
 #ifndef __SANITIZE_ADDRESS__
@@ -298,7 +334,7 @@ static void a_missing_toolkit_is_one_sentence(void **state) {
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_killed_process_is_replaced),   cmocka_unit_test(every_hour_is_the_same),
-      cmocka_unit_test(a_kill_is_no_verdict),
+      cmocka_unit_test(memory_in_words_is_an_error),    cmocka_unit_test(a_kill_is_no_verdict),
 #ifndef __SANITIZE_ADDRESS__
       cmocka_unit_test(a_crash_of_its_own_is_named),
 #endif

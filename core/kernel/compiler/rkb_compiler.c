@@ -139,14 +139,18 @@ static _Noreturn void compile_once(nvrtc_t *nvrtc, bool first, uint64_t cpu_seco
 }
 
 /* Waits for the fork.  Returns 0, or the exit code that tells the parent program how the fork ended. */
-static int wait_for(pid_t worker) {
+static int wait_for(pid_t worker, uint64_t cpu_seconds) {
+   struct rusage used = {0};
    int status = 0;
    pid_t gone;
    do
-      gone = waitpid(worker, &status, 0);
+      gone = wait4(worker, &status, 0, &used);
    while (gone < 0 && errno == EINTR);
    if (gone != worker)
       return COMPILER_EXIT_BROKEN;
+   const uint64_t seconds = (uint64_t)used.ru_utime.tv_sec + (uint64_t)used.ru_stime.tv_sec;
+   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU && seconds < cpu_seconds)
+      return COMPILER_EXIT_EARLY;
    return WIFSIGNALED(status) ? COMPILER_EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -168,7 +172,7 @@ static int serve(nvrtc_t *nvrtc, uint64_t cpu_seconds) {
       const pid_t worker = fork();
       if (worker == 0)
          compile_once(nvrtc, first, cpu_seconds, payload, length);
-      const int code = worker > 0 ? wait_for(worker) : COMPILER_EXIT_BROKEN;
+      const int code = worker > 0 ? wait_for(worker, cpu_seconds) : COMPILER_EXIT_BROKEN;
       if (code != 0)
          return code;
    }
