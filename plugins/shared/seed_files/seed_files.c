@@ -4,6 +4,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -55,9 +57,32 @@ static int list_directory(const char *directory, seed_files_t *files, rkb_error_
    return status;
 }
 
+/* Refuses a link in the place of the directory, or of the task's folder "seeds" around it, for the same reason as in the place of a file. */
+static int refuse_links(const char *directory, rkb_error_t *err) {
+   char path[PATH_MAX];
+   struct stat about;
+   size_t length = (size_t)snprintf(path, sizeof path, "%s", directory);
+   if (length >= sizeof path)
+      return rkb_fail(err, RKB_ERR_INVALID, "the path of the seed directory is too long");
+   for (int level = 0; level < 2; level++) {
+      while (length > 1 && path[length - 1] == '/') /* with a slash at its end lstat would follow a link */
+         path[--length] = '\0';
+      if ((level == 0 || strcmp(seed_file_name(path), "seeds") == 0) && lstat(path, &about) == 0 &&
+          S_ISLNK(about.st_mode))
+         return rkb_fail(
+            err, RKB_ERR_INVALID,
+            "'%s' is a link: put the seed files themselves there, or name the directory it leads to", path);
+      while (length > 0 && path[length - 1] != '/')
+         path[--length] = '\0';
+   }
+   return RKB_OK;
+}
+
 int seed_files_find(const char *directory, const char *const *names, seed_files_t *files, rkb_error_t *err) {
-   int status = RKB_OK;
+   int status = refuse_links(directory, err);
    *files = (seed_files_t){0};
+   if (status != RKB_OK)
+      return status;
    if (names && names[0])
       for (uint32_t i = 0; names[i] && status == RKB_OK; i++)
          status = add_path(files, directory, names[i], err);

@@ -12,7 +12,7 @@ typedef struct seed_files {
 } seed_files_t;
 
 /* names: NULL-terminated; the files have their order, and relative ones are below directory.  NULL: every
- * *.cu of directory by name.  On failure *files is empty. */
+ * *.cu of directory by name.  Neither the directory nor a folder "seeds" around it may be a link.  On failure *files is empty. */
 int seed_files_find(const char *directory, const char *const *names, seed_files_t *files, rkb_error_t *err);
 void seed_files_free(seed_files_t *files);
 

@@ -76,6 +76,36 @@ static void files_that_are_no_text_are_left_out(void **state) {
    }
 }
 
+/* A folder that is a link may lead to any of the user's folders. */
+static void folders_that_are_links_are_refused(void **state) {
+   static const char *const links[] = {"seeds/forward", "seeds", "seeds/forward/"};
+   (void)state;
+   for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+      fake_t fake;
+      char *directory = make_directory(), option[600], command[1200];
+      snprintf(command, sizeof command,
+               "mkdir -p %s/private/forward && echo text >%s/private/forward/a.cu && mkdir -p %s/seeds",
+               directory, directory, directory);
+      assert_int_equal(system(command), 0);
+      if (i == 1)
+         snprintf(command, sizeof command, "rmdir %s/seeds && ln -s private %s/seeds", directory, directory);
+      else
+         snprintf(command, sizeof command, "ln -s ../private/forward %s/seeds/forward", directory);
+      assert_int_equal(system(command), 0);
+      snprintf(option, sizeof option, "directory=%s/seeds/forward%s", directory, i == 2 ? "/" : "");
+      fake_open(&fake, "translator/seed");
+      fake_start(&fake, (const char *const[]){option, NULL});
+      rkb_item_t *request = fake_request(&fake, "propose", 0, NULL, NULL, 0);
+      assert_true(fake_run(&fake, request) < 0);
+      if (!strstr(fake.error.message, "is a link"))
+         fail_msg("%s: %s", links[i], fake.error.message);
+      assert_int_equal(fake.emitted_count, 0);
+      fake_drop(request);
+      fake_close(&fake);
+      remove_directory(directory);
+   }
+}
+
 static void sorts_and_ignores_the_rest(void **state) {
    (void)state;
    fake_t fake;
@@ -166,8 +196,11 @@ static void names_what_is_wrong(void **state) {
 
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(gives_the_tasks_seeds),      cmocka_unit_test(files_that_are_no_text_are_left_out),
-      cmocka_unit_test(sorts_and_ignores_the_rest), cmocka_unit_test(optional_seeds_may_be_absent),
+      cmocka_unit_test(gives_the_tasks_seeds),
+      cmocka_unit_test(files_that_are_no_text_are_left_out),
+      cmocka_unit_test(folders_that_are_links_are_refused),
+      cmocka_unit_test(sorts_and_ignores_the_rest),
+      cmocka_unit_test(optional_seeds_may_be_absent),
       cmocka_unit_test(names_what_is_wrong),
    };
    return RUN_TESTS(tests);
