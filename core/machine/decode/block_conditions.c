@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#define COST_OF_LONE 32u /* a handler computes all lanes of a warp */
 #define FARTHEST (INT64_C(1) << 58) /* sums stop at numbers of this size */
 
 /* Marks the steps that depend on the place of a block or on the index of a thread. */
@@ -28,8 +29,8 @@ static void mark(rkb_machine_conditions_t *c, bool *of_block, bool *of_threads) 
    }
 }
 
-/* Drops the steps that no condition with the block's place needs.  Each register has one writer, which comes before its readers. */
-static bool keep_what_decides(rkb_machine_conditions_t *c) {
+/* Each register has one writer, which comes before its readers. */
+bool machine_block_conditions_keep(rkb_machine_conditions_t *c) {
    const size_t registers = c->function->register_count + 1;
    bool *of_block = calloc(registers, 3 * sizeof *of_block);
    uint32_t kept = c->count;
@@ -54,15 +55,6 @@ static bool keep_what_decides(rkb_machine_conditions_t *c) {
    return c->count > 0;
 }
 
-rkb_machine_conditions_t *rkb_machine_block_conditions_new(const rkb_machine_module_t *module,
-                                                           const char *entry) {
-   rkb_machine_conditions_t *c = machine_conditions_read(module, entry, OF_BLOCKS);
-   if (c && keep_what_decides(c))
-      return c;
-   rkb_machine_conditions_free(c);
-   return NULL;
-}
-
 static bool is_asked(const struct step *step, bool of_threads) {
    return step->of_block && (of_threads || !step->of_threads);
 }
@@ -76,7 +68,8 @@ uint32_t rkb_machine_block_conditions_launch(rkb_machine_conditions_t *c, const 
       const struct step *step = &c->steps[n];
       if (!step->of_block)
          (void)machine_condition_step(c, step, launch, &result);
-      count += is_asked(step, of_threads);
+      if (is_asked(step, of_threads))
+         count += step->operation == LONE ? COST_OF_LONE : 1;
       any |= is_asked(step, of_threads) && step->condition && step->of_threads == of_threads;
    }
    return any ? count : 0;

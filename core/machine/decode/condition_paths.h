@@ -34,6 +34,7 @@ struct condition_paths {
    struct step *steps;
    uint32_t step_count;
    struct plain_step *plain; /* those of the slice */
+   machine_lone_t *lone;     /* of its steps */
    struct part *parts; /* by block */
    bool *leads;        /* by block: a way from its beginning may come to a condition that is asked for */
    struct tested *tested;

@@ -70,7 +70,8 @@ static bool find_open(struct search *s) {
    for (uint32_t r = 0; r < s->function->register_count; r++)
       s->is_open[r] = s->writers[r] > 0 && !s->c->known[r];
    for (uint32_t n = 0; n < s->function->statement_count; n++) {
-      s->may[n] = machine_condition_operands(s->c, &s->function->statements[n]);
+      s->may[n] =
+         machine_condition_operands(s->c, &s->function->statements[n], machine_condition_is_lone(s->c, n));
       if (!s->may[n])
          close_results(s, &s->function->statements[n], &changed);
    }
@@ -79,7 +80,7 @@ static bool find_open(struct search *s) {
       const ptx_statement_t *statement = &s->function->statements[n];
       s->may[n] = s->may[n] && s->is_open[s->function->operands[statement->operand].index];
       s->steps[n] = (struct step){.statement = statement, .number = n};
-      if (s->may[n] && !machine_condition_read(statement->opcode, &s->steps[n])) {
+      if (s->may[n] && !machine_condition_read_at(s->c, n, &s->steps[n])) {
          s->may[n] = false;
          close_results(s, statement, &changed);
       }
@@ -311,6 +312,7 @@ static bool close_slice(struct search *s) {
       p->ways[n] = (struct way){.values = p->values + (size_t)n * p->register_count,
                                 .known = p->known + (size_t)n * p->register_count};
    p->step_count = count;
+   p->lone = machine_condition_lone(s->c, s->steps, count);
    p->plain = machine_plain_steps_new(s->c, s->steps, count);
    return p->values && p->known && p->plain;
 }
@@ -347,6 +349,7 @@ void machine_paths_free(struct condition_paths *p) {
    if (!p)
       return;
    machine_text_graph_free(p->graph);
+   machine_lone_free(p->lone);
    free(p->steps);
    free(p->plain);
    free(p->parts);

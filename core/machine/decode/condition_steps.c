@@ -4,6 +4,7 @@
 #include "machine/decode/written_variables.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Reading -------------------------------------------------------------------------------------------------------------- */
@@ -139,6 +140,8 @@ bool machine_condition_read(const char *opcode, struct step *step) {
       step->type = type_at_end(opcode, 1);
    if (machine_condition_is_float(step))
       return read_floats(opcode, step);
+   if (strstr(opcode, ".sat")) /* of integers */
+      return false;
    const bool wide = machine_condition_word(opcode, 1, "wide"),
               multiplies = step->operation == MULTIPLY || step->operation == MULTIPLY_ADD;
    if (multiplies && machine_condition_word(opcode, 1, "hi"))
@@ -147,6 +150,9 @@ bool machine_condition_read(const char *opcode, struct step *step) {
       return false;
    if (step->operation == FUNNEL_LEFT && machine_condition_word(opcode, 1, "r"))
       step->operation = FUNNEL_RIGHT;
+   if (step->operation >= FUNNEL_LEFT && step->operation <= FUNNEL_RIGHT &&
+       machine_condition_word(opcode, 2, "clamp"))
+      return false;
    if (step->operation == BYTES && !machine_condition_word(opcode, 1, "b32")) /* with a mode */
       return false;
    if (wide && step->from != PTX_U32 && step->from != PTX_S32)
@@ -161,11 +167,61 @@ bool machine_condition_read(const char *opcode, struct step *step) {
    return step->type != PTX_NO_TYPE && step->from != PTX_NO_TYPE && ptx_type_bytes(step->type) <= 8;
 }
 
-bool machine_condition_operands(const rkb_machine_conditions_t *c, const ptx_statement_t *statement) {
+bool machine_condition_is_lone(const rkb_machine_conditions_t *c, uint32_t number) {
+   return c->split && c->split->origins[number].statement;
+}
+
+/* The type is that of the register, unless the opcode names one that is as wide. */
+bool machine_condition_read_at(const rkb_machine_conditions_t *c, uint32_t number, struct step *step) {
+   const ptx_statement_t *statement = &c->function->statements[number];
+   if (!machine_condition_is_lone(c, number))
+      return machine_condition_read(statement->opcode, step);
+   const uint32_t named = type_at_end(statement->opcode, 0),
+                  declared = c->function->registers[c->function->operands[statement->operand].index].type;
+   step->operation = LONE;
+   step->result = c->split->origins[number].result;
+   step->type = named != PTX_NO_TYPE && named != PTX_F16X2 && named != PTX_BF16X2 &&
+                      ptx_type_bytes(named) == ptx_type_bytes(declared)
+                   ? named
+                   : declared;
+   step->from = step->type;
+   step->condition = step->type == PTX_PRED;
+   return ptx_type_bytes(step->type) <= 8;
+}
+
+machine_lone_t *machine_condition_lone(const rkb_machine_conditions_t *c, struct step *steps,
+                                       uint32_t count) {
+   const ptx_statement_t **statements = NULL;
+   uint32_t lone_count = 0;
+   for (uint32_t n = 0; n < count; n++)
+      lone_count += steps[n].operation == LONE;
+   if (lone_count)
+      statements = calloc(lone_count, sizeof *statements);
+   if (!statements)
+      return NULL;
+   lone_count = 0;
+   for (uint32_t n = 0; n < count; n++) {
+      if (steps[n].operation != LONE)
+         continue;
+      const ptx_statement_t *origin = c->split->origins[steps[n].number].statement;
+      if (lone_count == 0 || statements[lone_count - 1] != origin)
+         statements[lone_count++] = origin;
+      steps[n].lone_number = lone_count - 1;
+   }
+   machine_lone_t *lone = c->make_lone(c->module, c->function, statements, lone_count);
+   for (uint32_t n = 0; n < count; n++)
+      if (steps[n].operation == LONE)
+         steps[n].lone = lone;
+   free(statements);
+   return lone;
+}
+
+bool machine_condition_operands(const rkb_machine_conditions_t *c, const ptx_statement_t *statement,
+                                bool lone) {
    const ptx_operand_t *operands = &c->function->operands[statement->operand];
    const uint32_t count = statement->operand_count;
    const char *opcode = statement->opcode;
-   if (count < 2 || count > 5 || operands[0].kind != PTX_OPERAND_REGISTER)
+   if (count < 2 || (count > 5 && !lone) || operands[0].kind != PTX_OPERAND_REGISTER)
       return false;
    if (machine_condition_word(opcode, 0, "ld"))
       return (machine_condition_word(opcode, 1, "param") || machine_condition_word(opcode, 1, "const") ||
@@ -286,6 +342,25 @@ static bool range_of(const rkb_machine_conditions_t *c, const struct step *step,
    return step->operation == CHOOSE || machine_condition_range_as(value, step->from);
 }
 
+static bool take_lone(const rkb_machine_conditions_t *c, const struct step *step,
+                      const rkb_plan_launch_t *launch, uint64_t *value) {
+   const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
+   uint64_t sources[MOST_SPLIT_SOURCES + 1] = {0}, threads = 1;
+   for (uint32_t k = 1; k < step->statement->operand_count; k++) {
+      const ptx_operand_t *o = &operands[k];
+      const struct range range = o->kind == PTX_OPERAND_REGISTER  ? c->values[o->index]
+                                 : o->kind == PTX_OPERAND_SPECIAL ? special_of(c, o->value, launch)
+                                                                  : single(o->value);
+      if ((o->kind == PTX_OPERAND_REGISTER && !c->known[o->index]) || range.low != range.high)
+         return false;
+      sources[k - 1] = (uint64_t)range.low;
+   }
+   for (uint32_t d = 0; d < 3; d++)
+      threads *= launch->block[d];
+   return step->lone && step->lone->apply(step->lone, step->lone_number, sources,
+                                          threads < 32 ? (uint32_t)threads : 32, step->result, value);
+}
+
 static bool take_step(const rkb_machine_conditions_t *c, const struct step *step,
                       const rkb_plan_launch_t *launch, struct range *result) {
    const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
@@ -301,6 +376,11 @@ static bool take_step(const rkb_machine_conditions_t *c, const struct step *step
       const ptx_operand_t *shared = &operands[operands[1].paired ? 2 : 1];
       *result = c->values[shared->index];
       return c->known[shared->index] && result->low == result->high;
+   }
+   if (step->operation == LONE) {
+      const bool known = take_lone(c, step, launch, &value);
+      *result = single(value);
+      return known;
    }
    if (step->operation == PARAMETER) {
       const bool known = parameter_of(c, step, launch, &value);
@@ -369,7 +449,7 @@ double machine_condition_distance(const rkb_machine_conditions_t *c, const struc
       return NAN;
    if (!range_of(c, step, &operands[1], launch, &left) || !range_of(c, step, &operands[2], launch, &right))
       return NAN;
-   if (ptx_type_is_float(step->from))
+   if (ptx_type_is_float(step->from) && !step->joins)
       return machine_condition_number((uint64_t)left.low, step->from) -
              machine_condition_number((uint64_t)right.low, step->from);
    const uint32_t bits = 8 * ptx_type_bytes(step->from);

@@ -4,7 +4,7 @@
 #define RKB_MACHINE_DECODE_CONDITIONS_H
 
 #include "machine/machine.h"
-#include "machine/ptx/module.h"
+#include "machine/decode/split_statements.h"
 
 enum operation {
    COPY,
@@ -47,7 +47,8 @@ enum operation {
    LOGARITHM,
    SINE,
    COSINE,
-   TANGENT
+   TANGENT,
+   LONE /* executed alone by the machine's handler: split_statements.h */
 };
 
 enum comparison_order { EQUAL, DIFFERENT, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL };
@@ -72,6 +73,11 @@ struct step {
    bool by_place; /* and it depends on that thread's place */
    bool has_first;
    uint64_t first; /* its result at the first launch that was looked at */
+   machine_lone_t *
+      lone; /* of a statement that is executed alone: the list that has it, its number there, and which result this is */
+   uint32_t lone_number, result;
+   bool
+      joins; /* a comparison of a number that was put together of others, whose bits tell more than its value */
    bool bends; /* a number that it computes or compares may be no polynomial of the sizes */
 };
 
@@ -87,6 +93,9 @@ struct rkb_machine_conditions {
    const ptx_module_t *module;
    const ptx_function_t *function;
    ptx_function_t *inlined; /* what function is, where the kernel calls others; else NULL */
+   struct split_text *split; /* what function is, where statements were split; else NULL */
+   machine_lone_make_t *make_lone;
+   machine_lone_t *lone; /* of its steps */
    struct step *steps;
    uint32_t count;
    struct range *values; /* by register */
@@ -115,13 +124,25 @@ static inline bool machine_is_thread(uint64_t special) {
 
 /* NULL: the kernel has no condition that can be followed, or memory ran out. */
 rkb_machine_conditions_t *machine_conditions_read(const rkb_machine_module_t *module, const char *entry,
-                                                  enum followed followed);
+                                                  enum followed followed, machine_lone_make_t *make_lone);
+/* block_conditions.c.  Drops the steps that no condition with the block's place needs; false: there is no such condition, or memory ran out. */
+bool machine_block_conditions_keep(rkb_machine_conditions_t *conditions);
 /* condition_steps.c.  Whether the opcode's n-th word is this one. */
 bool machine_condition_word(const char *opcode, uint32_t n, const char *word);
 /* Reads what the opcode does into the step; false: it is not followed. */
 bool machine_condition_read(const char *opcode, struct step *step);
+/* The same for a statement of the list's text, which may be executed alone. */
+bool machine_condition_read_at(const rkb_machine_conditions_t *conditions, uint32_t number,
+                               struct step *step);
+/* Whether the statement is executed alone. */
+bool machine_condition_is_lone(const rkb_machine_conditions_t *conditions, uint32_t number);
+/* Decodes the statements of these steps that are executed alone.  The caller frees the list, after the steps' last use; NULL: there are none, or
+ * memory ran out, and then their results are not known. */
+machine_lone_t *machine_condition_lone(const rkb_machine_conditions_t *conditions, struct step *steps,
+                                       uint32_t count);
 /* Whether a statement that gives one register a value has operands of kinds that a launch may decide, whatever their values are. */
-bool machine_condition_operands(const rkb_machine_conditions_t *conditions, const ptx_statement_t *statement);
+bool machine_condition_operands(const rkb_machine_conditions_t *conditions, const ptx_statement_t *statement,
+                                bool lone);
 /* Returns how far the sides of a comparison are from equal; NAN where no two numbers are compared.  Call it before the comparison's step is taken. */
 double machine_condition_distance(const rkb_machine_conditions_t *conditions, const struct step *step,
                                   const rkb_plan_launch_t *launch);

@@ -378,6 +378,12 @@ bool machine_program_survey(const ptx_module_t *module, uint32_t function, const
    return done;
 }
 
+machine_program_t *machine_program_lone(const ptx_module_t *module, const uint64_t *variable_address,
+                                        machine_opcodes_t *opcodes, machine_missing_t *missing,
+                                        void *argument) {
+   return decode_program(module, 0, variable_address, opcodes, missing, argument);
+}
+
 void machine_program_free(machine_program_t *program) {
    if (!program)
       return;

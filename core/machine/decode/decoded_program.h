@@ -226,6 +226,11 @@ machine_program_t *machine_program_make(const ptx_module_t *module, uint32_t fun
 typedef void machine_missing_t(void *argument, const char *kernel, const char *what, uint32_t line);
 bool machine_program_survey(const ptx_module_t *module, uint32_t function, const uint64_t *variable_address,
                             machine_opcodes_t *opcodes, machine_missing_t *missing, void *argument);
+/* Decodes the only function of a module, and also what follows a statement that cannot be decoded; that one counts as missing, and must not be
+ * executed.  NULL when memory ran out. */
+machine_program_t *machine_program_lone(const ptx_module_t *module, const uint64_t *variable_address,
+                                        machine_opcodes_t *opcodes, machine_missing_t *missing,
+                                        void *argument);
 void machine_program_free(machine_program_t *program);
 
 /* programs.c: the same, decoded once for all machines on a module, which owns it.  NULL when memory ran out.

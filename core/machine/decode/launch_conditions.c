@@ -32,7 +32,7 @@ static void count_writers(const ptx_function_t *function, uint32_t *writers) {
 /* Whether the statement may give its register a value that the launch decides.  It is asked before the words
  * are read, since most statements of a large kernel depend on threads or memory. */
 static bool follows(const rkb_machine_conditions_t *c, const ptx_statement_t *statement,
-                    const uint32_t *writers) {
+                    const uint32_t *writers, bool lone) {
    const ptx_operand_t *operands = &c->function->operands[statement->operand];
    const uint32_t count = statement->operand_count, most = c->followed == OF_ONE_THREAD ? UINT32_MAX : 1;
    if (machine_condition_word(statement->opcode, 0, "shfl") && statement->guard == PTX_NONE && count > 3) {
@@ -40,8 +40,8 @@ static bool follows(const rkb_machine_conditions_t *c, const ptx_statement_t *st
       return c->followed != OF_BLOCKS && operands[0].kind == PTX_OPERAND_REGISTER &&
              writers[operands[0].index] == 1 && value->kind == PTX_OPERAND_REGISTER && c->known[value->index];
    }
-   if (statement->guard != PTX_NONE || count < 2 || count > 5 || operands[0].kind != PTX_OPERAND_REGISTER ||
-       writers[operands[0].index] > most)
+   if (statement->guard != PTX_NONE || (!lone && (count < 2 || count > 5)) ||
+       operands[0].kind != PTX_OPERAND_REGISTER || writers[operands[0].index] > most)
       return false;
    if (machine_condition_word(statement->opcode, 0, "ld"))
       return operands[1].kind == PTX_OPERAND_ADDRESS &&
@@ -85,13 +85,19 @@ static bool keeps_smooth(const struct step *step, const ptx_operand_t *operands)
 
 /* Marks what may bend: each register has one writer, which comes before its readers. */
 static bool mark_bends(rkb_machine_conditions_t *c) {
-   bool *bends = calloc(c->function->register_count + 1, sizeof *bends);
+   bool *bends = calloc(c->function->register_count + 1, 2 * sizeof *bends);
+   bool *joined = bends ? bends + c->function->register_count + 1 : NULL;
    for (uint32_t n = 0; bends && n < c->count; n++) {
       struct step *step = &c->steps[n];
       const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
       step->bends = !keeps_smooth(step, operands);
-      for (uint32_t k = 1; k < step->statement->operand_count; k++)
+      for (uint32_t k = 1; k < step->statement->operand_count; k++) {
          step->bends |= operands[k].kind == PTX_OPERAND_REGISTER && bends[operands[k].index];
+         step->joins |= operands[k].kind == PTX_OPERAND_REGISTER && joined[operands[k].index] &&
+                        step->operation == COMPARE && step->order <= DIFFERENT;
+      }
+      joined[operands[0].index] =
+         step->operation == LONE && machine_condition_word(step->statement->opcode, 0, "mov");
       bends[operands[0].index] = step->bends || step->operation == LEAST || step->operation == MOST;
    }
    free(bends);
@@ -145,7 +151,7 @@ static bool mark_telling(rkb_machine_conditions_t *c) {
 }
 
 rkb_machine_conditions_t *machine_conditions_read(const rkb_machine_module_t *module, const char *entry,
-                                                  enum followed followed) {
+                                                  enum followed followed, machine_lone_make_t *make_lone) {
    rkb_machine_conditions_t *c = calloc(1, sizeof *c);
    uint32_t *writers = NULL;
    for (uint32_t n = 0; c && n < module->function_count; n++)
@@ -156,6 +162,10 @@ rkb_machine_conditions_t *machine_conditions_read(const rkb_machine_module_t *mo
    c->inlined = machine_inline_calls(module, c->function);
    if (c->inlined)
       c->function = c->inlined;
+   c->make_lone = make_lone;
+   c->split = machine_split_statements(c->function);
+   if (c->split)
+      c->function = &c->split->function;
    c->module = module;
    c->followed = followed;
    c->steps = calloc(c->function->statement_count + 1, sizeof *c->steps);
@@ -167,13 +177,15 @@ rkb_machine_conditions_t *machine_conditions_read(const rkb_machine_module_t *mo
    count_writers(c->function, writers);
    for (uint32_t n = 0; n < c->function->statement_count; n++) {
       struct step step = {.statement = &c->function->statements[n], .number = n};
-      if (!follows(c, step.statement, writers) || !machine_condition_read(step.statement->opcode, &step)) {
+      if (!follows(c, step.statement, writers, machine_condition_is_lone(c, n)) ||
+          !machine_condition_read_at(c, n, &step)) {
          forget(c, step.statement);
          continue;
       }
       c->known[c->function->operands[step.statement->operand].index] = true;
       c->steps[c->count++] = step;
    }
+   c->lone = machine_condition_lone(c, c->steps, c->count);
    if (!mark_bends(c) || !mark_telling(c) || (followed == OF_ONE_THREAD && !machine_results_mark(c)))
       goto none;
    free(writers);
@@ -199,23 +211,6 @@ bool rkb_machine_conditions_followed(const rkb_machine_conditions_t *c, uint32_t
    return c->paths && machine_paths_test(c->paths, number);
 }
 
-rkb_machine_conditions_t *rkb_machine_conditions_new(const rkb_machine_module_t *module, const char *entry) {
-   return machine_conditions_read(module, entry, OF_LAUNCHES);
-}
-
-rkb_machine_conditions_t *rkb_machine_results_new(const rkb_machine_module_t *module, const char *entry,
-                                                  const uint64_t places[2],
-                                                  const rkb_machine_conditions_t *like) {
-   rkb_machine_conditions_t *c = machine_conditions_read(module, entry, OF_ONE_THREAD);
-   if (c) {
-      c->place = places[0];
-      c->other_place = places[1];
-   }
-   for (uint32_t n = 0; c && like && n < c->count && n < like->count; n++)
-      c->steps[n] = like->steps[n];
-   return c;
-}
-
 void rkb_machine_conditions_free(rkb_machine_conditions_t *c) {
    if (!c)
       return;
@@ -223,6 +218,8 @@ void rkb_machine_conditions_free(rkb_machine_conditions_t *c) {
    free(c->values);
    free(c->known);
    machine_paths_free(c->paths);
+   machine_lone_free(c->lone);
+   machine_split_free(c->split);
    machine_inlined_free(c->inlined);
    free(c);
 }
