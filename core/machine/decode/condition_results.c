@@ -15,7 +15,7 @@
 #define NOTHING 0x1p-30 /* smaller numbers count as 0 */
 #define PLACE_BITS 10u  /* of a place along one axis */
 
-enum { BY_SIZE = 1, BY_PLACE = 2 };
+enum { BY_SIZE = 1, BY_PLACE = 2, BY_MEMORY = 4 };
 
 static bool is_predicate(const struct step *step) {
    return step->operation == COMPARE || step->type == PTX_PRED;
@@ -30,13 +30,19 @@ static void mark_used(const rkb_machine_conditions_t *c, const ptx_operand_t *op
       mark_used(c, &c->function->operands[operand->first + n], used);
 }
 
-static uint8_t from_what(const struct step *step, const ptx_operand_t *operands, const uint8_t *from) {
+/* stored: what the values depend on that were stored so far. */
+static uint8_t from_what(const struct step *step, const ptx_operand_t *operands, const uint8_t *from,
+                         uint8_t *stored) {
    uint8_t what = step->operation == PARAMETER ? BY_SIZE : 0;
    for (uint32_t k = 1; k < step->statement->operand_count; k++)
       what |= operands[k].kind == PTX_OPERAND_REGISTER  ? from[operands[k].index]
               : operands[k].kind != PTX_OPERAND_SPECIAL ? 0
               : machine_is_size(operands[k].value)      ? BY_SIZE
                                                         : BY_PLACE;
+   if (step->operation == STORE)
+      *stored |= what & (BY_SIZE | BY_PLACE);
+   if (step->operation == LOAD)
+      what = *stored & BY_SIZE ? *stored | BY_MEMORY : *stored;
    return what;
 }
 
@@ -47,7 +53,7 @@ static void find_used(const rkb_machine_conditions_t *c, const uint8_t *from, bo
    for (uint32_t n = 0; n < c->function->statement_count; n++) {
       const ptx_statement_t *statement = &c->function->statements[n];
       const bool is_step = next < c->count && c->steps[next].number == n,
-                 passes = is_step && !(from[next] & BY_PLACE);
+                 passes = is_step && !(from[next] & BY_PLACE) && c->steps[next].operation != STORE;
       next += is_step;
       for (uint32_t k = is_step; k < statement->operand_count && !passes; k++)
          mark_used(c, &c->function->operands[statement->operand + k], used);
@@ -61,21 +67,24 @@ bool machine_results_mark(rkb_machine_conditions_t *c) {
    bool *used = calloc(registers, sizeof *used);
    uint8_t *of_register = calloc(registers, sizeof *of_register), *from = calloc((size_t)c->count + 1, 1);
    const bool made = used && of_register && from;
+   uint8_t stored = 0;
    for (uint32_t n = 0; made && n < c->count; n++) {
       const ptx_operand_t *operands = &c->function->operands[c->steps[n].statement->operand];
-      of_register[operands[0].index] = from[n] = from_what(&c->steps[n], operands, of_register);
+      of_register[operands[0].index] = from[n] = from_what(&c->steps[n], operands, of_register, &stored);
    }
    if (made)
       find_used(c, from, used);
    for (uint32_t n = 0; made && n < c->count; n++) {
       struct step *step = &c->steps[n];
       const uint32_t to = c->function->operands[step->statement->operand].index;
+      const uint8_t what = from[n] & (BY_SIZE | BY_PLACE);
       step->by_place = from[n] & BY_PLACE;
       if (is_predicate(step))
-         step->counts = step->operation == COMPARE && from[n] == (BY_SIZE | BY_PLACE);
+         step->counts = step->operation == COMPARE && (what == (BY_SIZE | BY_PLACE) || from[n] & BY_MEMORY);
       else
-         step->counts = (from[n] == BY_SIZE || (from[n] & BY_SIZE && ptx_type_is_float(step->type))) &&
-                        used[to] && step->operation != PARAMETER && step->operation != COPY;
+         step->counts = (what == BY_SIZE || (from[n] & BY_SIZE && ptx_type_is_float(step->type))) &&
+                        used[to] && step->operation != PARAMETER && step->operation != COPY &&
+                        step->operation != STORE;
    }
    free(used);
    free(of_register);
@@ -85,6 +94,7 @@ bool machine_results_mark(rkb_machine_conditions_t *c) {
 
 /* The thread and its block, as far along each axis as the place says. */
 static void go_to(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch, uint64_t place) {
+   machine_cells_clear(c->cells);
    for (uint32_t d = 0; d < 3; d++) {
       const uint64_t in_block = place >> d * PLACE_BITS & ((1u << PLACE_BITS) - 1),
                      in_grid = place >> (d + 3) * PLACE_BITS & ((1u << PLACE_BITS) - 1);

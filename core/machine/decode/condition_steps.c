@@ -168,14 +168,27 @@ bool machine_condition_read(const char *opcode, struct step *step) {
 }
 
 bool machine_condition_is_lone(const rkb_machine_conditions_t *c, uint32_t number) {
-   return c->split && c->split->origins[number].statement;
+   return c->split && c->split->origins[number].kind == SPLIT_ALONE;
+}
+
+static bool read_split(const rkb_machine_conditions_t *c, uint32_t number, struct step *step) {
+   const ptx_operand_t *to = &c->function->operands[step->statement->operand];
+   const enum split_kind kind = c->split->origins[number].kind;
+   step->operation = kind == SPLIT_LOAD ? LOAD : kind == SPLIT_STORE ? STORE : COPY;
+   step->type = type_at_end(step->statement->opcode, 0);
+   if (kind == SPLIT_COPY)
+      step->type = c->function->registers[to->index].type;
+   step->from = step->type;
+   return step->type != PTX_NO_TYPE && ptx_type_bytes(step->type) <= 8 && ptx_type_bytes(step->type) > 0;
 }
 
 /* The type is that of the register, unless the opcode names one that is as wide. */
 bool machine_condition_read_at(const rkb_machine_conditions_t *c, uint32_t number, struct step *step) {
    const ptx_statement_t *statement = &c->function->statements[number];
-   if (!machine_condition_is_lone(c, number))
+   if (!c->split || c->split->origins[number].kind == SPLIT_NOT)
       return machine_condition_read(statement->opcode, step);
+   if (!machine_condition_is_lone(c, number))
+      return read_split(c, number, step);
    const uint32_t named = type_at_end(statement->opcode, 0),
                   declared = c->function->registers[c->function->operands[statement->operand].index].type;
    step->operation = LONE;
@@ -325,6 +338,8 @@ static struct range special_of(const rkb_machine_conditions_t *c, uint64_t speci
       return single(c->thread[special - PTX_SPECIAL_TID_X]);
    if (machine_is_thread(special))
       return (struct range){0, (int64_t)launch->block[special - PTX_SPECIAL_TID_X] - 1};
+   if (special == PTX_SPECIAL_DYNAMIC_SHARED)
+      return single(launch->dynamic_shared);
    return single(machine_is_place(special)         ? c->block[special - PTX_SPECIAL_CTAID_X]
                  : special >= PTX_SPECIAL_NCTAID_X ? launch->grid[special - PTX_SPECIAL_NCTAID_X]
                                                    : launch->block[special - PTX_SPECIAL_NTID_X]);
@@ -361,6 +376,24 @@ static bool take_lone(const rkb_machine_conditions_t *c, const struct step *step
                                           threads < 32 ? (uint32_t)threads : 32, step->result, value);
 }
 
+/* Takes a load or a store: an address, what is added to it, and the value. */
+static bool take_access(const rkb_machine_conditions_t *c, const struct step *step,
+                        const rkb_plan_launch_t *launch, uint64_t *value) {
+   const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
+   const uint32_t bytes = ptx_type_bytes(step->type);
+   struct range base, stored = {0};
+   *value = 0;
+   if (operands[1].kind == PTX_OPERAND_REGISTER && !c->known[operands[1].index])
+      return false;
+   base = operands[1].kind == PTX_OPERAND_REGISTER ? c->values[operands[1].index] : single(operands[1].value);
+   const uint64_t address = (uint64_t)base.low + operands[2].value;
+   if (step->operation == LOAD)
+      return machine_cells_load(c->cells, address, bytes, value);
+   const bool known = range_of(c, step, &operands[3], launch, &stored) && stored.low == stored.high;
+   machine_cells_store(c->cells, address, bytes, (uint64_t)stored.low, known);
+   return false;
+}
+
 static bool take_step(const rkb_machine_conditions_t *c, const struct step *step,
                       const rkb_plan_launch_t *launch, struct range *result) {
    const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
@@ -377,8 +410,9 @@ static bool take_step(const rkb_machine_conditions_t *c, const struct step *step
       *result = c->values[shared->index];
       return c->known[shared->index] && result->low == result->high;
    }
-   if (step->operation == LONE) {
-      const bool known = take_lone(c, step, launch, &value);
+   if (step->operation >= LONE) {
+      const bool known =
+         step->operation == LONE ? take_lone(c, step, launch, &value) : take_access(c, step, launch, &value);
       *result = single(value);
       return known;
    }

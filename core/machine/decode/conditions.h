@@ -48,7 +48,9 @@ enum operation {
    SINE,
    COSINE,
    TANGENT,
-   LONE /* executed alone by the machine's handler: split_statements.h */
+   LONE, /* executed alone by the machine's handler: split_statements.h */
+   LOAD, /* from a cell of memory, and to one */
+   STORE
 };
 
 enum comparison_order { EQUAL, DIFFERENT, LESS, LESS_OR_EQUAL, GREATER, GREATER_OR_EQUAL };
@@ -104,6 +106,8 @@ struct rkb_machine_conditions {
    uint64_t *turns;               /* of its ways that may still be followed, over all launches */
    enum followed
       followed; /* all but OF_LAUNCHES also follow the block's place in the grid, and the indices of its threads */
+   struct condition_cells *
+      cells; /* OF_ONE_THREAD: what it stored, in so far as it is known; NULL: nothing is followed through memory */
    uint32_t block[3];
    uint32_t thread[3];          /* OF_ONE_THREAD */
    uint64_t place, other_place; /* of that thread, and of one with which it is compared */
@@ -115,7 +119,8 @@ static inline bool machine_is_place(uint64_t special) {
 
 static inline bool machine_is_size(uint64_t special) {
    return (special >= PTX_SPECIAL_NTID_X && special <= PTX_SPECIAL_NTID_Z) ||
-          (special >= PTX_SPECIAL_NCTAID_X && special <= PTX_SPECIAL_NCTAID_Z);
+          (special >= PTX_SPECIAL_NCTAID_X && special <= PTX_SPECIAL_NCTAID_Z) ||
+          special == PTX_SPECIAL_DYNAMIC_SHARED;
 }
 
 static inline bool machine_is_thread(uint64_t special) {
@@ -169,6 +174,15 @@ static inline uint64_t machine_condition_as(uint64_t value, uint32_t type) {
 bool machine_condition_apply(const struct step *step, const uint64_t operands[4], uint64_t *result);
 /* condition_bits.c: the same for operations on bits and the high halves of products. */
 bool machine_condition_apply_bits(const struct step *step, const uint64_t operands[4], uint64_t *result);
+/* condition_cells.c: what one thread stored in shared and local memory.  Begins with no cell. */
+struct condition_cells *machine_cells_new(void);
+void machine_cells_clear(struct condition_cells *cells);
+/* known false: the cell has no known value from now on. */
+void machine_cells_store(struct condition_cells *cells, uint64_t address, uint32_t bytes, uint64_t value,
+                         bool known);
+/* Returns what the thread stored there.  Where it stored nothing, another thread may have: then it is what this one stored last in the variable. */
+bool machine_cells_load(const struct condition_cells *cells, uint64_t address, uint32_t bytes,
+                        uint64_t *value);
 /* condition_floats.c: the same for floating-point numbers. */
 bool machine_condition_apply_floats(const struct step *step, const uint64_t operands[4], uint64_t *result);
 /* The meaning of the bits of a type. */

@@ -29,6 +29,13 @@ static void count_writers(const ptx_function_t *function, uint32_t *writers) {
    }
 }
 
+/* Accesses of memory that one thread is followed through: their addresses are numbers, and a value that is not known is stored too. */
+static bool follows_access(const rkb_machine_conditions_t *c, const ptx_statement_t *statement) {
+   const ptx_operand_t *operands = &c->function->operands[statement->operand];
+   return statement->guard == PTX_NONE && operands[0].kind == PTX_OPERAND_REGISTER &&
+          (operands[1].kind != PTX_OPERAND_REGISTER || c->known[operands[1].index]);
+}
+
 /* Whether the statement may give its register a value that the launch decides.  It is asked before the words
  * are read, since most statements of a large kernel depend on threads or memory. */
 static bool follows(const rkb_machine_conditions_t *c, const ptx_statement_t *statement,
@@ -163,7 +170,7 @@ rkb_machine_conditions_t *machine_conditions_read(const rkb_machine_module_t *mo
    if (c->inlined)
       c->function = c->inlined;
    c->make_lone = make_lone;
-   c->split = machine_split_statements(c->function);
+   c->split = machine_split_statements(c->function, followed == OF_ONE_THREAD);
    if (c->split)
       c->function = &c->split->function;
    c->module = module;
@@ -172,13 +179,17 @@ rkb_machine_conditions_t *machine_conditions_read(const rkb_machine_module_t *mo
    c->values = calloc(c->function->register_count + 1, sizeof *c->values);
    c->known = calloc(c->function->register_count + 1, sizeof *c->known);
    writers = calloc(c->function->register_count + 1, sizeof *writers);
-   if (!c->steps || !c->values || !c->known || !writers)
+   c->cells = followed == OF_ONE_THREAD ? machine_cells_new() : NULL;
+   if (!c->steps || !c->values || !c->known || !writers || (followed == OF_ONE_THREAD && !c->cells))
       goto none;
    count_writers(c->function, writers);
    for (uint32_t n = 0; n < c->function->statement_count; n++) {
       struct step step = {.statement = &c->function->statements[n], .number = n};
-      if (!follows(c, step.statement, writers, machine_condition_is_lone(c, n)) ||
-          !machine_condition_read_at(c, n, &step)) {
+      const enum split_kind kind = c->split ? c->split->origins[n].kind : SPLIT_NOT;
+      const bool followed_so = kind == SPLIT_LOAD || kind == SPLIT_STORE
+                                  ? follows_access(c, step.statement)
+                                  : follows(c, step.statement, writers, kind == SPLIT_ALONE);
+      if (!followed_so || !machine_condition_read_at(c, n, &step)) {
          forget(c, step.statement);
          continue;
       }
@@ -218,6 +229,7 @@ void rkb_machine_conditions_free(rkb_machine_conditions_t *c) {
    free(c->values);
    free(c->known);
    machine_paths_free(c->paths);
+   free(c->cells);
    machine_lone_free(c->lone);
    machine_split_free(c->split);
    machine_inlined_free(c->inlined);
@@ -332,6 +344,7 @@ bool rkb_machine_conditions_smooth(const rkb_machine_conditions_t *c, uint32_t n
 void rkb_machine_conditions_keep(rkb_machine_conditions_t *c, const uint8_t *wanted) {
    bool *needed = calloc(c->function->register_count + 1, sizeof *needed);
    uint32_t kept = 0;
+   bool loads = false;
    if (!needed)
       return; /* then more is computed than is needed */
    if (c->paths && !machine_paths_need(c->paths, c->function, wanted, needed)) {
@@ -341,8 +354,9 @@ void rkb_machine_conditions_keep(rkb_machine_conditions_t *c, const uint8_t *wan
    for (uint32_t n = c->count; n-- > 0;) { /* a register has a value before it is read */
       struct step *step = &c->steps[n];
       const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
-      if (!wanted[step->number] && !needed[operands[0].index])
+      if (!wanted[step->number] && !needed[operands[0].index] && !(loads && step->operation == STORE))
          continue;
+      loads |= step->operation == LOAD;
       for (uint32_t k = 1; k < step->statement->operand_count; k++)
          if (operands[k].kind == PTX_OPERAND_REGISTER)
             needed[operands[k].index] = true;

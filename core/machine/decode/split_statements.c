@@ -92,8 +92,8 @@ static bool is_understood(const ptx_function_t *function, const ptx_statement_t 
           machine_condition_read(statement->opcode, &step);
 }
 
-/* Shuffles, loads and everything else with an address keep their form. */
-static bool is_split(const ptx_function_t *function, const ptx_statement_t *statement) {
+/* Shuffles and everything with an address keep their form. */
+static bool is_alone(const ptx_function_t *function, const ptx_statement_t *statement) {
    const ptx_operand_t *results[MOST_SPLIT_RESULTS], *sources[MOST_SPLIT_SOURCES];
    uint32_t count;
    return is_pure(statement->opcode) && !is_understood(function, statement) &&
@@ -101,11 +101,63 @@ static bool is_split(const ptx_function_t *function, const ptx_statement_t *stat
           machine_split_sources(function, statement, sources, &count);
 }
 
+/* What is said of memory.  An mbarrier is a number in memory: what it was made with is what its states tell first. */
+static enum split_kind kind_of_access(const char *opcode) {
+   static const char *const other[] = {"global", "param", "const"};
+   const bool loads = machine_condition_word(opcode, 0, "ld"),
+              stores = machine_condition_word(opcode, 0, "st");
+   for (uint32_t n = 0; n < sizeof other / sizeof *other; n++)
+      if (has_word(opcode, other[n]))
+         return SPLIT_NOT;
+   if (loads || stores)
+      return loads ? SPLIT_LOAD : SPLIT_STORE;
+   if (machine_condition_word(opcode, 0, "cvta"))
+      return SPLIT_COPY;
+   if (!machine_condition_word(opcode, 0, "mbarrier"))
+      return SPLIT_NOT;
+   return machine_condition_word(opcode, 1, "init")            ? SPLIT_STORE
+          : machine_condition_word(opcode, 1, "arrive")        ? SPLIT_LOAD
+          : machine_condition_word(opcode, 1, "pending_count") ? SPLIT_COPY
+                                                               : SPLIT_NOT;
+}
+
+static bool is_place(const ptx_function_t *function, const ptx_operand_t *operand) {
+   if (operand->kind != PTX_OPERAND_ADDRESS || operand->count > 1)
+      return false;
+   const uint8_t kind = function->operands[operand->first].kind;
+   return kind == PTX_OPERAND_REGISTER || kind == PTX_OPERAND_SYMBOL;
+}
+
+static enum split_kind kind_of(const ptx_function_t *function, const ptx_statement_t *statement,
+                               bool with_memory) {
+   const ptx_operand_t *operands = &function->operands[statement->operand];
+   const uint32_t count = statement->operand_count;
+   if (is_alone(function, statement))
+      return SPLIT_ALONE;
+   if (!with_memory || count < 2)
+      return SPLIT_NOT;
+   if (machine_condition_word(statement->opcode, 0, "mov") && operands[1].kind == PTX_OPERAND_SYMBOL)
+      return SPLIT_COPY;
+   const enum split_kind kind = kind_of_access(statement->opcode);
+   const uint32_t value = kind == SPLIT_STORE, place = kind == SPLIT_LOAD;
+   if (kind == SPLIT_COPY)
+      return operands[0].kind == PTX_OPERAND_REGISTER &&
+                   (operands[1].kind == PTX_OPERAND_REGISTER || operands[1].kind == PTX_OPERAND_SYMBOL)
+                ? kind
+                : SPLIT_NOT;
+   const bool fits = kind != SPLIT_NOT && is_place(function, &operands[place]) && !operands[1].paired &&
+                     (operands[value].kind == PTX_OPERAND_LIST ||
+                      (place ? operands[0].kind == PTX_OPERAND_REGISTER : is_value(&operands[value])));
+   return fits ? kind : SPLIT_NOT;
+}
+
 struct splitting {
    const ptx_function_t *from;
+   bool with_memory;
    struct split_text *text;
-   uint32_t *at;   /* by statement of the kernel: its first in the text */
-   uint32_t carry; /* the register of the carry that was left last; PTX_NONE: none */
+   uint32_t *at;     /* by statement of the kernel: its first in the text */
+   uint32_t nowhere; /* the register of stores */
+   uint32_t carry;   /* the register of the carry that was left last; PTX_NONE: none */
    uint32_t operand_room, statement_room, register_room;
 };
 
@@ -120,7 +172,7 @@ static void write_result(struct splitting *s, const ptx_statement_t *statement, 
    if (machine_takes_carry(statement) && s->carry != PTX_NONE)
       f->operands[f->operand_count++] = (ptx_operand_t){.kind = PTX_OPERAND_REGISTER, .index = s->carry};
    one.operand_count = f->operand_count - one.operand;
-   s->text->origins[f->statement_count] = (struct split_origin){statement, result};
+   s->text->origins[f->statement_count] = (struct split_origin){SPLIT_ALONE, statement, result};
    f->statements[f->statement_count++] = one;
 }
 
@@ -141,13 +193,66 @@ static void split(struct splitting *s, const ptx_statement_t *statement) {
    s->carry = carry;
 }
 
+/* The number by which an address begins, or its register. */
+static ptx_operand_t base_of(const ptx_operand_t *operand) {
+   if (operand->kind != PTX_OPERAND_SYMBOL)
+      return *operand;
+   return (ptx_operand_t){.kind = PTX_OPERAND_INTEGER,
+                          .value = machine_split_address(operand->index) + operand->value};
+}
+
+static void begin(struct splitting *s, const ptx_statement_t *statement, enum split_kind kind) {
+   ptx_function_t *f = &s->text->function;
+   s->text->origins[f->statement_count] = (struct split_origin){kind, statement, 0};
+   f->statements[f->statement_count] = *statement;
+   f->statements[f->statement_count].operand = f->operand_count;
+   f->statements[f->statement_count].operand_count = 0;
+}
+
+static void append(struct splitting *s, ptx_operand_t operand) {
+   ptx_function_t *f = &s->text->function;
+   f->operands[f->operand_count++] = operand;
+   f->statements[f->statement_count].operand_count++;
+}
+
+/* Writes each value that is loaded or stored as a statement of its own. */
+static void write_access(struct splitting *s, const ptx_statement_t *statement, enum split_kind kind) {
+   const ptx_operand_t *operands = &s->from->operands[statement->operand],
+                       *place = &operands[kind == SPLIT_LOAD], *values = &operands[kind == SPLIT_STORE];
+   const bool list = values->kind == PTX_OPERAND_LIST;
+   const char *type = strrchr(statement->opcode, '.') + 1;
+   const uint32_t bytes = ptx_type_bytes(ptx_type_named(type, strlen(type)));
+   for (uint32_t n = 0; n < (list ? values->count : 1) && n < MOST_SPLIT_RESULTS; n++) {
+      const ptx_operand_t *value = list ? &s->from->operands[values->first + n] : values;
+      ptx_function_t *f = &s->text->function;
+      if (kind == SPLIT_LOAD ? value->kind != PTX_OPERAND_REGISTER : !is_value(value))
+         continue;
+      begin(s, statement, kind);
+      append(s, kind == SPLIT_LOAD ? *value
+                                   : (ptx_operand_t){.kind = PTX_OPERAND_REGISTER, .index = s->nowhere});
+      append(s, base_of(&s->from->operands[place->first]));
+      append(s, (ptx_operand_t){.kind = PTX_OPERAND_INTEGER, .value = place->value + n * bytes});
+      if (kind == SPLIT_STORE)
+         append(s, *value);
+      f->statements[f->statement_count++].guard = kind == SPLIT_STORE ? PTX_NONE : statement->guard;
+   }
+}
+
+static void write_copy(struct splitting *s, const ptx_statement_t *statement) {
+   const ptx_operand_t *operands = &s->from->operands[statement->operand];
+   begin(s, statement, SPLIT_COPY);
+   append(s, operands[0]);
+   append(s, base_of(&operands[1]));
+   s->text->function.statement_count++;
+}
+
 /* How much room the text takes. */
 static bool measure(struct splitting *s) {
    bool any = false;
    for (uint32_t n = 0; n < s->from->statement_count; n++) {
       const ptx_statement_t *statement = &s->from->statements[n];
       s->statement_room++;
-      if (!is_split(s->from, statement))
+      if (kind_of(s->from, statement, s->with_memory) == SPLIT_NOT)
          continue;
       any = true;
       s->statement_room += MOST_SPLIT_RESULTS;
@@ -161,10 +266,16 @@ static void write_all(struct splitting *s) {
    ptx_function_t *f = &s->text->function;
    for (uint32_t n = 0; n < s->from->statement_count; n++) {
       s->at[n] = f->statement_count;
-      if (is_split(s->from, &s->from->statements[n]))
-         split(s, &s->from->statements[n]);
+      const ptx_statement_t *statement = &s->from->statements[n];
+      const enum split_kind kind = kind_of(s->from, statement, s->with_memory);
+      if (kind == SPLIT_ALONE)
+         split(s, statement);
+      else if (kind == SPLIT_COPY)
+         write_copy(s, statement);
+      else if (kind != SPLIT_NOT)
+         write_access(s, statement, kind);
       else
-         f->statements[f->statement_count++] = s->from->statements[n];
+         f->statements[f->statement_count++] = *statement;
    }
    for (uint32_t n = 0; n < f->label_count; n++) {
       const uint32_t to = f->labels[n].statement;
@@ -180,11 +291,13 @@ static void *copy_of(const void *from, uint32_t count, uint32_t room, size_t byt
    return copy;
 }
 
-struct split_text *machine_split_statements(const ptx_function_t *function) {
+struct split_text *machine_split_statements(const ptx_function_t *function, bool with_memory) {
    struct splitting s = {.from = function,
+                         .with_memory = with_memory,
+                         .nowhere = function->register_count,
                          .carry = PTX_NONE,
                          .operand_room = function->operand_count,
-                         .register_room = function->register_count};
+                         .register_room = function->register_count + 1};
    if (!measure(&s))
       return NULL;
    struct split_text *text = s.text = calloc(1, sizeof *text);
@@ -201,8 +314,10 @@ struct split_text *machine_split_statements(const ptx_function_t *function) {
    text->origins = calloc((size_t)s.statement_room + 1, sizeof *text->origins);
    s.at = calloc((size_t)function->statement_count + 1, sizeof *s.at);
    const bool made = f->operands && f->registers && f->labels && f->statements && text->origins && s.at;
-   if (made)
+   if (made) {
+      f->registers[f->register_count++] = (ptx_register_t){.name = "%nowhere", .type = PTX_B64};
       write_all(&s);
+   }
    free(s.at);
    if (made)
       return text;

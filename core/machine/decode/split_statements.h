@@ -11,18 +11,36 @@
 #define MOST_SPLIT_SOURCES 24u
 #define MOST_SPLIT_RESULTS 8u
 
-struct split_origin {
-   const ptx_statement_t *statement; /* NULL: the statement stands as in the kernel */
-   uint32_t result;                  /* which of its results this is */
+enum split_kind {
+   SPLIT_NOT,   /* the statement stands as in the kernel */
+   SPLIT_ALONE, /* it is executed alone */
+   /* A load is a register, an address and a number to be added to it.  A store is the same with the value last; its register is of no use.  A
+    * variable of shared or local memory is a number: machine_split_address. */
+   SPLIT_LOAD,
+   SPLIT_STORE,
+   SPLIT_COPY
 };
+
+struct split_origin {
+   enum split_kind kind;
+   const ptx_statement_t *statement;
+   uint32_t result; /* which of its results this is */
+};
+
+/* Where a variable begins.  Addresses of different variables differ above these bits. */
+#define SPLIT_VARIABLE_BITS 20u
+static inline uint64_t machine_split_address(uint32_t variable) {
+   return ((uint64_t)variable + 1) << SPLIT_VARIABLE_BITS;
+}
 
 struct split_text {
    ptx_function_t function;
    struct split_origin *origins; /* by statement */
 };
 
-/* NULL: no statement needs to be split, or memory ran out.  The text points into the function, which must outlive it. */
-struct split_text *machine_split_statements(const ptx_function_t *function);
+/* with_memory: also splits accesses of shared and local memory.  NULL: no statement needs to be split, or memory ran out.  The text points into the
+ * function, which must outlive it. */
+struct split_text *machine_split_statements(const ptx_function_t *function, bool with_memory);
 void machine_split_free(struct split_text *text);
 /* Whether the statement adds to a carry that an earlier one left, and whether it leaves one. */
 bool machine_takes_carry(const ptx_statement_t *statement);

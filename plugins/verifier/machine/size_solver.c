@@ -312,13 +312,15 @@ static int solve(struct search *s, struct wanted *w, rkb_error_t *err) {
 
 /* Along an axis --------------------------------------------------------------------------------------------------------- */
 
-/* What a launch's arguments and grid are along an axis. */
+#define MOST_SIZES (MOST_ARGUMENTS + 7u) /* arguments, the grid, the block and the dynamic shared memory */
+
+/* What a launch's arguments and sizes are along an axis. */
 struct walk {
    struct search *search;
    rkb_plan_launch_t launch;
    rkb_plan_argument_t arguments[MOST_ARGUMENTS];
-   struct parabola of[MOST_ARGUMENTS + 3]; /* the grid last */
-   bool changes[MOST_ARGUMENTS + 3];
+   struct parabola of[MOST_SIZES];
+   bool changes[MOST_SIZES];
    struct place at;
    struct seen {
       uint32_t number;
@@ -328,9 +330,15 @@ struct walk {
    uint64_t turns; /* that it took */
 };
 
+static uint32_t *size_at(rkb_plan_launch_t *launch, uint32_t n) {
+   const uint32_t size = n - MOST_ARGUMENTS;
+   return size < 3 ? &launch->grid[size] : size < 6 ? &launch->block[size - 3] : &launch->dynamic_shared;
+}
+
 static double value_of(const struct search *s, uint32_t point, uint32_t launch, uint32_t n) {
    const rkb_plan_launch_t *l = &s->plans[point]->launches[launch];
-   return n < MOST_ARGUMENTS ? (double)(int64_t)l->arguments[n].value : (double)l->grid[n - MOST_ARGUMENTS];
+   rkb_plan_launch_t copy = *l;
+   return n < MOST_ARGUMENTS ? (double)(int64_t)l->arguments[n].value : (double)*size_at(&copy, n);
 }
 
 static bool open_walk(struct walk *walk, struct search *s, uint32_t launch, const struct axis *axis) {
@@ -345,7 +353,7 @@ static bool open_walk(struct walk *walk, struct search *s, uint32_t launch, cons
    for (uint32_t n = 0; n < 4; n++)
       if (!same_launch(s, axis->first + n, launch))
          return false;
-   for (uint32_t n = 0; n < MOST_ARGUMENTS + 3; n++) {
+   for (uint32_t n = 0; n < MOST_SIZES; n++) {
       double along[4];
       walk->changes[n] = false;
       if (n < MOST_ARGUMENTS &&
@@ -362,14 +370,14 @@ static bool open_walk(struct walk *walk, struct search *s, uint32_t launch, cons
 
 static void step_to(struct walk *walk, int64_t u) {
    walk->at.u = u;
-   for (uint32_t n = 0; n < MOST_ARGUMENTS + 3; n++) {
+   for (uint32_t n = 0; n < MOST_SIZES; n++) {
       if (!walk->changes[n])
          continue;
       const double x = (double)u, value = walk->of[n].zero + walk->of[n].one * x + walk->of[n].two * x * x;
       if (n < MOST_ARGUMENTS)
          walk->arguments[n].value = (uint64_t)llround(value);
       else
-         walk->launch.grid[n - MOST_ARGUMENTS] = value >= 1 && value < 4e9 ? (uint32_t)llround(value) : 1;
+         *size_at(&walk->launch, n) = value >= 1 && value < 4e9 ? (uint32_t)llround(value) : 1;
    }
    walk->at.threads = 1;
    for (uint32_t d = 0; d < 3; d++)
@@ -411,11 +419,11 @@ static bool is_same_along(const struct walk *walk, const rkb_machine_conditions_
    rkb_plan_launch_t other = walk->launch;
    memcpy(arguments, walk->arguments, sizeof arguments);
    other.arguments = arguments;
-   for (uint32_t n = 0; n < MOST_ARGUMENTS + 3; n++)
+   for (uint32_t n = 0; n < MOST_SIZES; n++)
       if (walk->changes[n] && n < MOST_ARGUMENTS)
          arguments[n].value++;
       else if (walk->changes[n])
-         other.grid[n - MOST_ARGUMENTS]++;
+         ++*size_at(&other, n);
    return !rkb_machine_conditions_tell(conditions, &walk->launch, &other);
 }
 
