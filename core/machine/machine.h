@@ -62,6 +62,23 @@ rkb_machine_kept_t *rkb_machine_kept_new(void);
 /* After the last machine that has it in its options was closed; NULL is accepted. */
 void rkb_machine_kept_free(rkb_machine_kept_t *kept);
 
+/* A word of global memory from which blocks of a launch draw numbers, by atomic additions whose results they use. */
+#define RKB_MACHINE_TICKETS 4u
+typedef struct rkb_machine_ticket {
+   uint32_t region, bytes; /* region: a number that all machines of a plan have in common */
+   uint64_t offset;
+   uint64_t step;  /* what a block adds */
+   uint64_t limit; /* with wraps: behind this number comes 0 */
+   bool wraps;
+} rkb_machine_ticket_t;
+
+/* A launch whose words are moved on before each block of its sample, for blocks that are not executed. */
+typedef struct rkb_machine_moved {
+   const rkb_machine_ticket_t *words;
+   uint32_t count;         /* 0: nothing is moved */
+   const uint64_t *places; /* by place in the sample, ascending: how many of the launch's blocks run before */
+} rkb_machine_moved_t;
+
 typedef struct rkb_machine_options {
    /* enum rkb_machine_checks; bounds, alignment, definedness and barriers are always checked */
    uint32_t checks;
@@ -130,6 +147,9 @@ typedef struct rkb_machine_options {
    bool past, atomics_past;
    /* number of the environment: where memory lies, special registers, last bits (environment.h); 0: the plainest */
    uint64_t environment;
+   /* For such a machine, by launch of the plan, with stores: what is moved on.  All else that the launch's blocks may have changed holds no value, unless executed
+    * blocks stored it.  If a block adds another number to a word, or changes it otherwise, no later block of the launch is executed.  NULL: nothing. */
+   const rkb_machine_moved_t *moved;
    const uint32_t *resident; /* by launch: blocks that the target holds at once; NULL: any number */
    /* For a machine that fetches: where memory is taken from and left.  Runs give the same results with it and without.  NULL: each run asks the system. */
    rkb_machine_kept_t *kept;
@@ -316,6 +336,10 @@ typedef struct rkb_machine_extent {
 } rkb_machine_extent_t;
 bool rkb_machine_extent(const rkb_machine_t *machine, uint32_t launch, uint32_t place, uint32_t buffer,
                         rkb_machine_extent_t *extent);
+/* For a run that fetched: the words to which all executed blocks of a launch added as much and did nothing else, if not all of its blocks were executed.
+ * Returns how many there are.  *uneven: there are others from which blocks drew numbers. */
+uint32_t rkb_machine_tickets(const rkb_machine_t *machine, uint32_t launch,
+                             rkb_machine_ticket_t words[RKB_MACHINE_TICKETS], bool *uneven);
 /* With options.stored_runs: whether a block of a launch's sample stored the byte; true also where that is not known. */
 bool rkb_machine_may_have_stored(const rkb_machine_t *machine, uint32_t launch, uint32_t place,
                                  uint32_t buffer, uint64_t byte);

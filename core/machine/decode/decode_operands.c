@@ -89,7 +89,7 @@ machine_slot_t decode_constant(decoder_t *decoder, uint64_t bits, uint32_t bytes
 }
 
 machine_slot_t decode_nowhere(const decoder_t *decoder, uint32_t bytes) {
-   machine_slot_t slot = slot_of(decoder, 1);
+   machine_slot_t slot = slot_of(decoder, NOWHERE_REGISTER);
    slot.bytes = (uint8_t)bytes;
    return slot;
 }

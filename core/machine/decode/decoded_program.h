@@ -143,6 +143,9 @@ typedef struct machine_shared_variable {
    uint32_t gap_end; /* bytes between its end and this belong to no variable; shared_layout.c */
 } machine_shared_variable_t;
 
+/* The number of the register that takes results which nobody reads. */
+#define NOWHERE_REGISTER 1u
+
 typedef struct machine_program {
    const ptx_module_t *module;
    const ptx_function_t *entry;

@@ -291,6 +291,8 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    for (uint64_t n = 0; n < count && !run->stop && !run->out_of_memory; n++) {
       if (chosen && with_another(launch, sample, n))
          continue;
+      if (run->moving && !machine_tickets_move(run, n))
+         break;
       const uint64_t linear = first_block(launch, chosen ? cluster_of(launch, sample->numbers[n])
                                                          : machine_in_order(run, n, clusters));
       const uint64_t place = n - left_out;

@@ -81,13 +81,22 @@ OP(atomic) {
             stood &= place.defined[e * bytes + n] == 1 || place.defined[e * bytes + n] == ATOMIC_UNFINISHED;
          if (!stood && place.region && place.region->wanted)
             machine_partial_read(place.region, place.offset + e * bytes, bytes);
-         if (!stood && i->operation != ATOMIC_EXCH)
+         if (!stood && i->operation != ATOMIC_EXCH && !warp->run->moving)
             machine_uninitialised_atomic(warp, l, &place.offset, place.region, bytes);
          const uint8_t after = !warp->run->unfinished || !place.region ? 1
                                : stood || i->operation == ATOMIC_EXCH  ? ATOMIC_UNFINISHED
                                                                        : 0;
          uint64_t result =
             apply(i, old, bytes == 4 ? value & FULL_MASK : value, bytes == 4 ? other & FULL_MASK : other);
+         if (warp->run->unfinished && place.region)
+            machine_tickets_note(warp->run, place.region, place.offset + e * bytes,
+                                 &(struct machine_drawing){.old = old,
+                                                           .value = bytes == 4 ? value & FULL_MASK : value,
+                                                           .operation = i->operation,
+                                                           .type = i->type,
+                                                           .bytes = bytes,
+                                                           .used = destination[e].number != NOWHERE_REGISTER,
+                                                           .known = stood});
          warp->run->changes += memcmp(&result, &old, bytes) != 0;
          memcpy(place.data + e * bytes, &result, bytes);
          if (place.defined)

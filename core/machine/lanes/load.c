@@ -40,7 +40,8 @@ static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uin
       bool open = false; /* blocks that were not executed may have written it */
       if (place.region && place.region->renewed) {
          taint |= machine_kept_taint(warp->run, place.region, place.offset, total);
-         open = machine_is_open(place.region, place.offset, total);
+         open = machine_is_open(place.region, place.offset, total) ||
+                (warp->run->moving && place.region->has_past);
       }
       if (warp->taint)
          taint |= place.window == WINDOW_PARAM ? warp->block->launch->parameter_taint[place.offset]

@@ -8,6 +8,7 @@
  * are known.  On the machine's thread. */
 #include "machine/memory/partial_launches.h"
 #include "machine/memory/stored_runs.h"
+#include "machine/memory/ticket_words.h"
 #include "machine/state/block_paths.h"
 
 #include <stdlib.h>
@@ -27,7 +28,8 @@ bool machine_partial_lay_out(machine_run_t *run) {
    run->extents = calloc(count + 1, sizeof *run->extents);
    run->extent_places = calloc(count + 1, sizeof *run->extent_places);
    run->patterns = calloc(count + 1, sizeof *run->patterns);
-   if (!run->extents || !run->extent_places || !run->patterns)
+   run->tickets = calloc(count + 1, sizeof *run->tickets);
+   if (!run->extents || !run->extent_places || !run->patterns || !run->tickets)
       return false;
    for (uint32_t n = 0; n < run->plan->buffer_count; n++) {
       machine_region_t *region = &run->regions[n];
@@ -56,6 +58,7 @@ void machine_partial_free(machine_run_t *run) {
    for (uint32_t n = 0; run->patterns && n < run->plan->launch_count; n++)
       free(run->patterns[n].stores);
    free(run->patterns);
+   free(run->tickets);
    free(run->extents);
    free(run->extent_places);
    free(run->block_stores);
@@ -77,6 +80,7 @@ void machine_partial_begin(machine_launch_t *launch, uint64_t count, bool whole)
    if (!run->extents)
       return;
    run->unfinished = !whole;
+   machine_tickets_begin(launch);
    run->block_store_count = 0; /* blocks that ran side by side may have left theirs */
    for (uint32_t n = 0; n < run->plan->buffer_count; n++)
       if (run->regions[n].stored)
@@ -170,6 +174,21 @@ static bool known_to_store(const rkb_plan_launch_t *launch, uint64_t known, uint
    return !others;
 }
 
+void machine_partial_forget(machine_launch_t *launch) {
+   machine_run_t *run = launch->run;
+   const uint64_t known = run->options.stores ? run->options.stores[launch->number] : UINT64_MAX;
+   for (uint32_t n = 0; n < run->plan->buffer_count; n++) {
+      machine_region_t *region = &run->regions[n];
+      if (!region->stored || !region->defined || !known_to_store(&run->plan->launches[launch->number], known, n))
+         continue;
+      for (uint64_t piece = 0; (piece = machine_next_met(region, piece)) << PIECE_SHIFT < region->bytes; piece++) {
+         const uint64_t first = piece << PIECE_SHIFT, left = region->bytes - first, whole = 1u << PIECE_SHIFT;
+         memset(region->defined + first, 0, left < whole ? left : whole);
+      }
+      region->stale = true;
+   }
+}
+
 void machine_partial_end(machine_launch_t *launch, bool whole) {
    machine_run_t *run = launch->run;
    const uint64_t known = run->options.stores ? run->options.stores[launch->number] : 0;
@@ -189,7 +208,7 @@ void machine_partial_end(machine_launch_t *launch, bool whole) {
    }
    for (uint32_t n = run->plan->buffer_count; n < run->region_count; n++)
       run->regions[n].unfinished |= !whole && run->regions[n].written;
-   run->unfinished = false;
+   run->unfinished = run->moving = false;
 }
 
 /* Afterwards ------------------------------------------------------------------------------------------------------------ */

@@ -91,6 +91,8 @@ typedef struct machine_run {
    /* By launch, by place and buffer: what its blocks wrote; NULL where nothing is known. */
    rkb_machine_extent_t **extents;
    uint32_t *extent_places;                   /* by launch: how many places extents has */
+   struct machine_tickets *tickets;           /* by launch: memory/ticket_words.h */
+   bool moving;                               /* options.moved moves words of the launch that runs */
    struct machine_stored_runs *stored_runs;   /* memory/stored_runs.h; NULL: nobody asks */
    struct machine_stored_bytes *block_stores; /* what the block that runs has stored */
    struct machine_pattern *patterns;          /* by launch (partial_launches.c) */
@@ -285,6 +287,21 @@ void machine_partial_end(machine_launch_t *launch, bool whole);
 /* After a block: takes up what it stored.  If the block stopped because it needed a value that an unexecuted block writes, forgets what the block
  * stored and lets the run go on with the next block. */
 void machine_partial_block(machine_run_t *run);
+/* Before a launch whose words are moved: lets everything hold no value that its blocks may change. */
+void machine_partial_forget(machine_launch_t *launch);
+/* ticket_words.c: words from which blocks draw numbers, in launches of which some blocks are not executed. */
+struct machine_drawing {
+   uint64_t old, value;
+   uint32_t operation, type, bytes;
+   bool used;  /* the block takes what it found there */
+   bool known; /* the word held a value */
+};
+void machine_tickets_begin(machine_launch_t *launch);
+void machine_tickets_note(machine_run_t *run, machine_region_t *region, uint64_t offset,
+                          const struct machine_drawing *drawing);
+void machine_tickets_block(machine_run_t *run); /* after a block */
+/* Before the block at a place of the sample: moves the words on.  False: what the block would find there is not known. */
+bool machine_tickets_move(machine_run_t *run, uint64_t place);
 /* These note that a block stored bytes, and which of the bytes that it read are not final. */
 void machine_partial_store(machine_run_t *run, machine_region_t *region, uint64_t offset, uint64_t bytes);
 void machine_partial_read(machine_region_t *region, uint64_t offset, uint64_t bytes);

@@ -170,6 +170,7 @@ static void join_outcome(struct outcome *to, struct outcome *own) {
    to->bench_linked += own->bench_linked;
    to->missed = own->missed > to->missed ? own->missed : to->missed;
    to->unsampled |= own->unsampled;
+   to->first_number_cases += own->first_numbers;
    if (own->far[0])
       memcpy(to->far, own->far, sizeof to->far);
 }

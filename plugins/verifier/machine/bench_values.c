@@ -468,6 +468,8 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
       s->instructions = sample_whole_instructions(&report);
       status = judge_run(s, &options, err);
    }
+   if (status == RKB_OK && !s->target && s->outcome->rank == 0 && s->machine)
+      status = later_numbers_judge(s, &options, err);
    if (status == RKB_OK && !s->lone)
       status = sample_find_unwritten(s, &options, err);
    if (status == RKB_OK && !s->lone && !s->divided && s->outcome->rank == 0)

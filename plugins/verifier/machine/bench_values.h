@@ -220,6 +220,10 @@ bool sample_would_begin(const struct sample *s, uint32_t launch, uint32_t buffer
  * byte by it, or 0 and 0 where none would. */
 bool sample_starts_told(const struct sample *s, uint32_t launch, uint32_t buffer, uint64_t meeting[2]);
 
+/* later_numbers.c: where blocks draw numbers from a word in memory, judges what they do with numbers beyond the first; s: a sample that was executed with
+ * these options. */
+int later_numbers_judge(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
+
 /* twin_blocks.c: finds blocks that write what others write in place of words of their own; s: a sample that was executed. */
 int twin_blocks_find(const struct sample *s, rkb_error_t *err);
 

@@ -247,6 +247,10 @@ static void describe_sample(const struct outcome *outcome, char *out, size_t siz
       used = snprintf(out, size,
                       "; of sampled launches %.*g %% of the blocks could be wrong and be missed with 5 %%",
                       outcome->missed < 0.995 ? 2 : 3 /* not 1e+02 */, 100 * outcome->missed);
+   if (outcome->first_number_cases && used < (int)size)
+      used += snprintf(out + used, size - (size_t)used,
+                       "; at %u bench cases blocks draw numbers, and numbers beyond the first were judged at smaller shapes alone",
+                       outcome->first_number_cases);
    if (outcome->bench_linked && used < (int)size)
       used += snprintf(out + used, size - (size_t)used, "; %u outputs at bench shapes were judged launch by launch", outcome->bench_linked);
    if (outcome->far[0] && used < (int)size)

@@ -52,7 +52,8 @@ enum {
    STREAM_DECISIONS, /* manifest_decisions.c */
    STREAM_SIZES,     /* sizes_in_text.c */
    STREAM_RACES,     /* bench_races.c, with the case above bit 8 */
-   STREAM_LONGER     /* longer_loops.c */
+   STREAM_LONGER,    /* longer_loops.c */
+   STREAM_NUMBERS    /* later_numbers.c, with the case above bit 8 */
 };
 
 struct verifier {
@@ -108,6 +109,8 @@ struct outcome {
    bool waits, relaxed_acquire, order_unknown, one_schedule, float_atomics, variable_atomics;
    char float_atomic_symbol[64];
    bool unsampled;           /* blocks at a bench shape were left out for want of budget */
+   bool first_numbers;       /* of a launch there whose blocks draw numbers, no later number was judged (later_numbers.c) */
+   uint32_t first_number_cases; /* bench cases with such a launch */
    uint32_t unexecuted;      /* check cases that were not executed whole */
    char unexecuted_case[64]; /* the first of them */
    char undecided[256]; /* the check case of which too many numbers may be either of several; empty: none */
