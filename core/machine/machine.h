@@ -95,9 +95,10 @@ typedef struct rkb_machine_options {
     * first block found.  Budgets are not compared.  0: no limit. */
    uint64_t block_work;
    uint64_t thread_instructions; /* budget of one run, of work as the report has it; 0: 4e9 */
-   /* Runs of whole grids: the run ends as if its budget were used up when the blocks executed so far show that the launch would take more than so many
-    * times the budget; 0: it goes on. */
+   /* Runs of whole grids: the run ends as if its budget were used up when some first blocks and some drawn ones show that the launch would take more than
+    * so many times the budget; 0: it goes on.  foresee_seed draws these blocks. */
    uint32_t foresee;
+   uint64_t foresee_seed;
    uint64_t memory_bytes;        /* for everything the machine allocates; 0: 1 GiB */
    uint64_t hang_limit;          /* instructions of one warp after which the kernel counts as hung; 0: none */
    bool portable;                /* use the code for plain x86-64 even where the processor can do more */

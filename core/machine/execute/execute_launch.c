@@ -1,5 +1,6 @@
 /* Executes one launch of a plan: sets its parameters, chooses which blocks run in which order, and collects
  * their counts.  On the machine's thread. */
+#include "machine/execute/foreseen_work.h"
 #include "machine/counts/kind_counts.h"
 #include "machine/state/block_paths.h"
 #include "machine/state/decisions.h"
@@ -12,9 +13,6 @@
 #include <stdlib.h>
 
 #define MAX_BLOCK_THREADS 1024
-/* With options.foresee: blocks that tell what the others take, and the part of the budget that they have taken at least. */
-#define FORESEEN_BLOCKS 8u
-#define FORESEEN_PART 8u
 #define MAX_BLOCKS 0x7fffffffull
 
 /* The warps of a block.  In clusters of programs with warpgroups, they are rounded up to whole warpgroups, so
@@ -248,20 +246,42 @@ static bool with_another(const machine_launch_t *launch, const rkb_machine_block
    return false;
 }
 
-/* Ends the run if the blocks executed so far show that all of them would take too many times the budget.  worked: work before the launch. */
-static void stop_if_foreseen(machine_run_t *run, uint64_t executed, uint64_t all, uint64_t worked) {
-   const uint64_t budget = run->work.budget, work = run->work.executed + run->work.burden - worked;
-   if (!run->options.foresee || run->stop || executed < FORESEEN_BLOCKS || work < budget / FORESEEN_PART ||
-       worked >= budget ||
-       (double)work / (double)executed * (double)all <=
-          (double)run->options.foresee * (double)(budget - worked))
-      return;
-   machine_find_launch(
-      run, RKB_MACHINE_UNKNOWN, "limit.budget",
-      "%llu of %llu blocks took %llu of the budget of %llu thread-instructions, or of work that costs as much",
-      (unsigned long long)executed, (unsigned long long)all, (unsigned long long)work,
-      (unsigned long long)budget);
-   run->stop = true;
+/* Executes the block, or the cluster that begins with it.  place: its number in the sample, or in the order of all blocks. */
+static void run_one(machine_launch_t *launch, uint64_t linear, uint64_t place, uint64_t *passed) {
+   machine_run_t *run = launch->run;
+   run->place = launch->number << PLACE_BITS | (uint32_t)(place < MOST_PLACES ? place : MOST_PLACES);
+   if (run->options.asked)
+      machine_take_asked(run);
+   if (run->options.block_work)
+      run->work.budget = run->work.executed + run->work.burden + run->options.block_work;
+   const uint64_t began = run->work.executed;
+   machine_block_run(launch, linear);
+   machine_partial_instructions(run, run->work.executed - began);
+   if (run->record)
+      machine_follow(launch, linear);
+   if (run->extents)
+      machine_partial_block(run);
+   if (passed)
+      machine_partial_path(run, launch->program->block_count, passed);
+   run->counts.measured_blocks += run->block.measured ? launch->cluster.blocks : 0;
+}
+
+/* Executes the drawn blocks that foresight asks for, if it is time for them; they are left out in their turn. */
+static uint64_t run_drawn(machine_launch_t *launch, machine_foresight_t *foresight, uint64_t executed, uint64_t n, uint64_t clusters,
+                          uint64_t *passed) {
+   machine_run_t *run = launch->run;
+   uint64_t drawn = 0;
+   if (!machine_foresight_draw(run, foresight, executed / launch->cluster.blocks, n, clusters))
+      return 0;
+   for (uint32_t k = 0; k < FORESEEN_DRAWN && !run->stop && !run->out_of_memory; k++) {
+      const uint64_t worked = run->work.executed + run->work.burden;
+      run_one(launch, first_block(launch, machine_in_order(run, foresight->drawn[k], clusters)), foresight->drawn[k], passed);
+      foresight->work[k] = run->work.executed + run->work.burden - worked;
+      drawn += launch->cluster.blocks;
+   }
+   if (!run->stop)
+      machine_foresight_judge(run, foresight, (executed + drawn) / launch->cluster.blocks, clusters);
+   return drawn;
 }
 
 static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
@@ -283,6 +303,7 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
       return;
    }
    run->report.sampled |= chosen && count < total;
+   machine_foresight_t foresight = {.worked = worked};
    machine_partial_begin(launch, count, !chosen || (count == total && !budget));
    uint64_t *passed = run->extents ? calloc((size_t)launch->program->block_count + 1, sizeof *passed) : NULL;
    /* the counts of these blocks are kept apart */
@@ -293,27 +314,14 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
          continue;
       if (run->moving && !machine_tickets_move(run, n))
          break;
+      if (!chosen && machine_foresight_has(&foresight, n))
+         continue;
       const uint64_t linear = first_block(launch, chosen ? cluster_of(launch, sample->numbers[n])
                                                          : machine_in_order(run, n, clusters));
-      const uint64_t place = n - left_out;
-      run->place = launch->number << PLACE_BITS | (uint32_t)(place < MOST_PLACES ? place : MOST_PLACES);
-      if (run->options.asked)
-         machine_take_asked(run);
-      if (run->options.block_work)
-         run->work.budget = run->work.executed + run->work.burden + run->options.block_work;
-      const uint64_t block_began = run->work.executed;
-      machine_block_run(launch, linear);
-      machine_partial_instructions(run, run->work.executed - block_began);
-      if (run->record)
-         machine_follow(launch, linear);
-      if (run->extents)
-         machine_partial_block(run);
-      if (passed)
-         machine_partial_path(run, launch->program->block_count, passed);
-      run->counts.measured_blocks += run->block.measured ? launch->cluster.blocks : 0;
+      run_one(launch, linear, n - left_out, passed);
       executed += launch->cluster.blocks;
       if (!chosen)
-         stop_if_foreseen(run, executed, total, worked);
+         executed += run_drawn(launch, &foresight, executed, n, clusters, passed);
       if (kinds && n < of_kinds) {
          rkb_launch_counters_t so_far = {0};
          gather_into(&so_far, run, launch, executed);
