@@ -173,6 +173,7 @@ static void join_outcome(struct outcome *to, struct outcome *own) {
    to->first_number_cases += own->first_numbers;
    if (own->far[0])
       memcpy(to->far, own->far, sizeof to->far);
+   to->far_judged |= own->far_judged;
 }
 
 /* Takes what a part found.  in_turn: the part is executed now, or again, if it has to be.  A case that comes after a decisive case counts for the speed model

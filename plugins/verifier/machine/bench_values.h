@@ -72,6 +72,7 @@ struct sample {
    bool by_copies;             /* in a check case mma multiplied, and threads copied without waiting */
    struct compared_elements *
       compared; /* the elements that are compared, chosen before values are computed; NULL: all values are computed */
+   bool drawn_alone; /* of a far shape: drawn blocks are executed and no others (large_offsets.c) */
    bool stale; /* the buffers hold old values where blocks that were not executed would change them */
 };
 
@@ -202,6 +203,20 @@ void sample_list_unjudged(struct sample *s);
 int sample_note_decisions(const struct sample *sample, struct noted_decisions *noted, uint64_t *unknown, rkb_error_t *err);
 /* reduced_shapes.c: executes the plan whole at smaller shapes, where s->unjudged names outputs, and judges them there. */
 int sample_judge_reduced(struct sample *s, rkb_error_t *err);
+
+/* far_weights.c: what executing the sample of a far shape is worth. */
+#define FAR_BUDGET 60000000u /* thread-instructions, of the sampled blocks */
+#define FAR_TIMES 64u
+enum far_weight {
+   FAR_FEASIBLE,
+   FAR_FOR_NOTHING, /* much work, and nothing could be compared */
+   FAR_HEAVY,       /* the blocks are too much work */
+   FAR_DEARER       /* near blocks take little, and far blocks more than FAR_TIMES as much */
+};
+/* What the last block of each launch tells: no FAR_DEARER. */
+int far_weights_know(struct sample *s, enum far_weight *weight, rkb_error_t *err);
+/* What drawn blocks tell: no FAR_FOR_NOTHING. */
+int far_weights_drawn(struct sample *s, rkb_random_t *stream, enum far_weight *weight, rkb_error_t *err);
 
 /* wrapped_offsets.c: where tensors reach beyond 2^31, finds blocks that write near words again in place of far ones; s: a sample that was executed. */
 int wrapped_offsets_find(const struct sample *s, rkb_random_t *stream, rkb_error_t *err);

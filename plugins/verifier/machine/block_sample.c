@@ -249,6 +249,21 @@ void block_sample_keep(struct block_sample *sample, const rkb_plan_t *plan,
    }
 }
 
+void block_sample_keep_drawn(struct block_sample *sample, uint32_t launch) {
+   struct sampled_launch *list = &sample->launches[launch];
+   uint32_t kept = 0;
+   for (uint32_t n = 0; n < list->count; n++)
+      if (list->drawn[n]) {
+         list->numbers[kept] = list->numbers[n];
+         list->classes[kept] = list->classes[n];
+         list->told[kept] = list->told[n];
+         list->drawn[kept++] = true;
+      }
+   list->count = kept;
+   list->counted = list->sure = list->spread = 0;
+   sample->judged[launch] = (rkb_machine_blocks_t){.numbers = list->numbers, .count = kept, .none = kept == 0};
+}
+
 void block_sample_free(struct block_sample *sample) {
    for (uint32_t n = 0; sample->launches && n < sample->launch_count; n++) {
       free(sample->launches[n].numbers);

@@ -38,6 +38,8 @@ int block_sample_draw(const struct verifier *verifier, const struct candidate *c
                       const rkb_plan_t *plan, uint32_t case_index, uint32_t drawn, struct block_sample *sample,
                       rkb_error_t *err);
 void block_sample_free(struct block_sample *sample);
+/* Leaves only the drawn blocks of a launch in the list of judged ones. */
+void block_sample_keep_drawn(struct block_sample *sample, uint32_t launch);
 /* How many places of a launch's sample were executed.  A block of a cluster takes one place, and its whole cluster is executed. */
 static inline uint32_t sample_executed_places(const rkb_plan_t *plan, const rkb_launch_counters_t *c) {
    const uint32_t *cluster = plan->launches[c->launch].cluster;

@@ -254,7 +254,8 @@ static void describe_sample(const struct outcome *outcome, char *out, size_t siz
    if (outcome->bench_linked && used < (int)size)
       used += snprintf(out + used, size - (size_t)used, "; %u outputs at bench shapes were judged launch by launch", outcome->bench_linked);
    if (outcome->far[0] && used < (int)size)
-      used += snprintf(out + used, size - (size_t)used, "; blocks beyond 2^31 were judged at %s", outcome->far);
+      used += snprintf(out + used, size - (size_t)used, outcome->far_judged ? "; blocks beyond 2^31 were judged at %s" : "; nothing was judged at %s, beyond 2^31",
+                       outcome->far);
    if (json_array_size(outcome->reduced) && used < (int)size)
       used += snprintf(out + used, size - (size_t)used, "; some outputs of %u bench cases were judged at smaller shapes alone",
                        (uint32_t)json_array_size(outcome->reduced));

@@ -109,6 +109,7 @@ struct outcome {
    bool waits, relaxed_acquire, order_unknown, one_schedule, float_atomics, variable_atomics;
    char float_atomic_symbol[64];
    bool unsampled;           /* blocks at a bench shape were left out for want of budget */
+   bool far_judged;          /* something was judged at the shape `far` */
    bool first_numbers;       /* of a launch there whose blocks draw numbers, no later number was judged (later_numbers.c) */
    uint32_t first_number_cases; /* bench cases with such a launch */
    uint32_t unexecuted;      /* check cases that were not executed whole */
@@ -180,6 +181,7 @@ struct candidate {
    rkb_random_t seeds; /* STREAM_SEEDS */
    unsigned long long given, for_twins; /* budget at first; work of twin_blocks.c */
    uint64_t budget; /* work left */
+   uint64_t more;   /* of a far shape: work that it may have beside the budget, if blocks that the sample always has use that up (large_offsets.c) */
    bool reserved;   /* reduced_shapes.c has taken what it may have beside the budget */
    uint64_t environment; /* of its machines: the first of CANDIDATE_ENVIRONMENTS numbers, a multiple of four */
    rkb_case_t *large

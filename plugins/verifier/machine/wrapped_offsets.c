@@ -359,7 +359,8 @@ static int judge_output(struct wraps *w, uint32_t buffer, rkb_random_t *stream, 
 
 static int find_along(struct wraps *w, rkb_random_t *stream, rkb_error_t *err) {
    const struct sample *s = &w->part;
-   const uint64_t last = s->plan->launches[w->launch].grid[w->axis] - 1;
+   /* The grid's last block may be much work (large_offsets.c), and the one before it is as far. */
+   const uint64_t last = s->plan->launches[w->launch].grid[w->axis] - 1 - s->drawn_alone;
    uint64_t far[FAR_BLOCKS + 1];
    bool clean = false, current = false;
    int status = RKB_OK;
