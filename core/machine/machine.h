@@ -237,8 +237,8 @@ typedef struct rkb_machine_report {
    bool relaxed_acquire;   /* a race verdict relies on reading an atomic's value as an acquire */
    /* whether reads by several blocks came before a write, across grid-wide synchronisation, is not known */
    bool order_unknown;
-   /* there are atomics, volatile accesses, clocks, or the number of a processor, so another order of the
-    * threads may do other things */
+   /* there are atomics, volatile accesses, clocks, the number of a processor, or answers of mbarriers that decide more than whether a thread waits
+    * again, so another order of the threads may do other things */
    bool one_schedule;
    /* module variables hold other values than before the run, or values that an input reached, so the next run
     * may take another path */

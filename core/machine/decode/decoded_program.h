@@ -198,6 +198,7 @@ typedef struct machine_program {
       asynchronous,
       /* fence.proxy.async for global memory: alone or with all other memory */
       global_proxy_fence;
+   bool arrivals_seen;    /* whether it may see in which order threads reach an mbarrier: seen_arrivals.c */
    bool cluster_barriers; /* threads synchronise one by one at those too */
    /* Whether some of those move less than 16 bytes at a time, or not at multiples of 16. */
    bool small_operations;
@@ -272,5 +273,8 @@ bool machine_place_registers(machine_program_t *program);
 
 /* polling_loops.c: sets program->waits.  False when memory ran out. */
 bool machine_find_waits(machine_program_t *program);
+
+/* seen_arrivals.c: sets program->arrivals_seen.  False when memory ran out. */
+bool machine_find_seen_arrivals(machine_program_t *program);
 
 #endif

@@ -215,7 +215,8 @@ int rkb_machine_run(rkb_machine_t *machine, const rkb_machine_buffer_t *buffers,
       machine_kept_find(run);
    for (uint32_t n = 0; complete && n < run->plan->launch_count; n++)
       run->report.one_schedule |= run->programs[n]->atomics || run->programs[n]->strong ||
-                                  run->programs[n]->clocks || run->programs[n]->placed;
+                                  run->programs[n]->clocks || run->programs[n]->placed ||
+                                  run->programs[n]->arrivals_seen;
    machine_second_access_end(machine);
    if (run->out_of_memory)
       return rkb_fail(err, RKB_ERR_LIMIT, "executing the plan needs more than %llu bytes",
