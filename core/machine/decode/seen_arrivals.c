@@ -20,6 +20,8 @@ enum { ANSWER = 1, COUNT = 2, STATE = 4 }; /* what a register may hold, a bit ea
 typedef struct arrivals {
    const machine_program_t *program;
    uint8_t *holds;   /* by register */
+   uint8_t *writers; /* by register: how many instructions write it; 2: two or more */
+   uint8_t *varies;  /* by register: among the ways of one branch, it may get another value each time */
    uint32_t *marked; /* by basic block: the last search that came here */
    uint32_t *stack;  /* basic blocks */
    uint32_t search;  /* the number of the last search */
@@ -30,7 +32,7 @@ typedef struct arrivals {
 /* The blocks between a branch and the place where its ways meet, the branch's own block among them if a way leads back there. */
 typedef struct ways {
    uint32_t blocks[MOST_WAYS], count;
-   uint32_t meet;
+   uint32_t branch, meet; /* blocks */
 } ways_t;
 
 static bool is_test(const machine_instruction_t *i) {
@@ -120,6 +122,7 @@ static bool is_needed(arrivals_t *a, uint32_t number, uint32_t block) {
 /* Gathers the blocks to which the ways of a branch lead before they come to `meet`.  False where a way ends before, or where there are too many. */
 static bool gather(arrivals_t *a, uint32_t branch, uint32_t meet, ways_t *ways) {
    ways->count = 0;
+   ways->branch = branch;
    ways->meet = meet;
    a->search++;
    uint32_t at = branch, next;
@@ -222,17 +225,70 @@ static bool goes_round(arrivals_t *a, const ways_t *ways, uint32_t number) {
    return false;
 }
 
-/* Notes registers that may tell afterwards which way a thread went, or how often it went round. */
-static void note_counts(arrivals_t *a, const ways_t *ways) {
+static uint32_t writers_among(arrivals_t *a, const ways_t *ways, uint32_t number) {
+   uint32_t count = 0;
+   for (uint32_t n = 0; n < ways->count; n++) {
+      const machine_block_info_t *info = &a->program->blocks[ways->blocks[n]];
+      for (uint32_t at = info->first; at < info->first + info->count; at++) {
+         const machine_operands_t list = operands_of(a->program, &a->program->code[at]);
+         for (uint32_t k = 0; k < list.destination_count; k++)
+            count += list.destinations[k] == number;
+      }
+      a->steps += info->count;
+   }
+   return count;
+}
+
+/* Whether a register has one value after the instruction, whichever ways threads go: nothing else writes it, or nothing else among the ways does and
+ * each thread has come to the instruction before the branch. */
+static bool alone_writes(arrivals_t *a, const ways_t *ways, const machine_instruction_t *i, uint32_t number) {
+   return a->writers[number] == 1 || (i->block == ways->branch && writers_among(a, ways, number) == 1);
+}
+
+/* Whether an instruction gives its destinations the same value each time that a thread comes to it between the branch and the meeting place. */
+static bool gives_the_same(arrivals_t *a, const ways_t *ways, const machine_instruction_t *i,
+                           const machine_operands_t *list) {
+   bool same = computes(i) && !i->guard && is_followed(a->program, i);
+   for (uint32_t n = 0; n < list->source_count; n++)
+      same &= !a->varies[list->sources[n]];
+   for (uint32_t n = 0; n < list->destination_count; n++)
+      same = same && alone_writes(a, ways, i, list->destinations[n]);
+   return same;
+}
+
+/* Sets varies for the registers that instructions among the ways write.  True when one was not set before. */
+static bool find_varying(arrivals_t *a, const ways_t *ways) {
    const machine_program_t *program = a->program;
+   bool found = false;
    for (uint32_t n = 0; n < ways->count; n++) {
       const machine_block_info_t *info = &program->blocks[ways->blocks[n]];
       for (uint32_t at = info->first; at < info->first + info->count; at++) {
-         const machine_instruction_t *i = &program->code[at];
-         const machine_operands_t list = operands_of(program, i);
+         const machine_operands_t list = operands_of(program, &program->code[at]);
+         const bool same = gives_the_same(a, ways, &program->code[at], &list);
+         for (uint32_t k = 0; k < list.destination_count && !same; k++) {
+            found |= list.destinations[k] > 1 && !a->varies[list.destinations[k]];
+            a->varies[list.destinations[k]] = list.destinations[k] > 1;
+         }
+      }
+      a->steps += info->count;
+   }
+   return found;
+}
+
+/* Notes registers that may tell afterwards which way a thread went, or how often it went round. */
+static void note_counts(arrivals_t *a, const ways_t *ways) {
+   const machine_program_t *program = a->program;
+   memset(a->varies, 0, program->register_count * sizeof *a->varies);
+   a->steps += program->register_count / 64;
+   while (find_varying(a, ways))
+      ;
+   for (uint32_t n = 0; n < ways->count; n++) {
+      const machine_block_info_t *info = &program->blocks[ways->blocks[n]];
+      for (uint32_t at = info->first; at < info->first + info->count; at++) {
+         const machine_operands_t list = operands_of(program, &program->code[at]);
          for (uint32_t k = 0; k < list.destination_count; k++) {
             const uint32_t number = list.destinations[k];
-            if (number > 1 && !(a->holds[number] & COUNT) &&
+            if (a->varies[number] && !(a->holds[number] & COUNT) &&
                 (is_needed(a, number, ways->meet) || goes_round(a, ways, number)))
                hold(a, number, COUNT);
          }
@@ -294,6 +350,14 @@ static void follow(arrivals_t *a, const machine_instruction_t *i) {
    }
 }
 
+static void count_writers(arrivals_t *a) {
+   for (uint32_t n = 0; n < a->program->count; n++) {
+      const machine_operands_t list = operands_of(a->program, &a->program->code[n]);
+      for (uint32_t k = 0; k < list.destination_count; k++)
+         a->writers[list.destinations[k]] += a->writers[list.destinations[k]] < 2;
+   }
+}
+
 /* Whether the program has answers to follow; *counts: it reads counts too. */
 static bool has_answers(const machine_program_t *program, bool *counts) {
    bool any = false;
@@ -314,10 +378,15 @@ bool machine_find_seen_arrivals(machine_program_t *program) {
       program->arrivals_seen = a.seen;
       return true;
    }
-   a.holds = calloc(program->register_count + 1, sizeof *a.holds);
+   a.holds = calloc(3 * (size_t)program->register_count + 1, sizeof *a.holds);
    a.marked = calloc(program->block_count + 1, sizeof *a.marked);
    a.stack = calloc(program->block_count + 1, sizeof *a.stack);
    const bool made = a.holds && a.marked && a.stack;
+   if (made) {
+      a.writers = a.holds + program->register_count;
+      a.varies = a.writers + program->register_count;
+      count_writers(&a);
+   }
    while (made && a.changed && !a.seen) {
       a.changed = false;
       for (uint32_t n = 0; n < program->count && !a.seen; n++)
