@@ -239,20 +239,33 @@ static uint32_t writers_among(arrivals_t *a, const ways_t *ways, uint32_t number
    return count;
 }
 
-/* Whether a register has one value after the instruction, whichever ways threads go: nothing else writes it, or nothing else among the ways does and
- * each thread has come to the instruction before the branch. */
-static bool alone_writes(arrivals_t *a, const ways_t *ways, const machine_instruction_t *i, uint32_t number) {
-   return a->writers[number] == 1 || (i->block == ways->branch && writers_among(a, ways, number) == 1);
+/* Whether each thread that comes to the branch comes from this block, or from its end, because a test ends a block. */
+static bool is_before_branch(arrivals_t *a, uint32_t block, uint32_t branch) {
+   uint32_t next, before = 0;
+   for (uint32_t b = 0; b < a->program->block_count && block != branch; b++)
+      for (uint32_t k = 0; (next = follower(a->program, b, k)) != PTX_NONE; k++)
+         before += next == branch && (b != block || k > 0);
+   a->steps += a->program->block_count;
+   return block == branch || (before == 0 && follower(a->program, block, 0) == branch);
 }
 
-/* Whether an instruction gives its destinations the same value each time that a thread comes to it between the branch and the meeting place. */
+/* Whether an instruction gives its destinations the same value each time that a thread comes to it between the branch and the meeting place, and
+ * the destinations have that value on every way.  Nothing else writes them; or nothing else among the ways does, each thread has come to the
+ * instruction before the branch, and its sources stay as they are. */
 static bool gives_the_same(arrivals_t *a, const ways_t *ways, const machine_instruction_t *i,
                            const machine_operands_t *list) {
-   bool same = computes(i) && !i->guard && is_followed(a->program, i);
+   bool same = computes(i) && !i->guard && is_followed(a->program, i), alone = true;
    for (uint32_t n = 0; n < list->source_count; n++)
       same &= !a->varies[list->sources[n]];
    for (uint32_t n = 0; n < list->destination_count; n++)
-      same = same && alone_writes(a, ways, i, list->destinations[n]);
+      alone &= a->writers[list->destinations[n]] == 1;
+   if (!same || alone)
+      return same;
+   same = is_before_branch(a, i->block, ways->branch);
+   for (uint32_t n = 0; n < list->source_count && same; n++)
+      same = writers_among(a, ways, list->sources[n]) == 0;
+   for (uint32_t n = 0; n < list->destination_count && same; n++)
+      same = writers_among(a, ways, list->destinations[n]) == 1;
    return same;
 }
 
