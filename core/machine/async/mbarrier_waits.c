@@ -78,20 +78,41 @@ bool machine_mbarrier_awaited(machine_warp_t *warp, const machine_instruction_t 
    return true;
 }
 
+#define OWES_FAILURE UINT32_MAX /* in failed: the thread's next test fails if its phase is not complete */
+#define MOST_FAILURES 8u         /* log2, in a shuffled order */
+
+/* How often the lanes' tests fail while they cannot know that the phase is complete.  If the program sees this, other orders of its threads have other
+ * numbers: none in descending order, and in a shuffled one a number that is small for most phases and large for some. */
+static uint32_t failures_of(const machine_warp_t *warp, const group_t *group) {
+   const machine_run_t *run = warp->run;
+   if (run->order == RKB_MACHINE_ASCENDING || !warp->program->arrivals_seen)
+      return 1;
+   if (run->order == RKB_MACHINE_DESCENDING)
+      return 0;
+   const uint64_t number = machine_order_number(
+      run, (uint64_t)group->mbarrier->offset << 32 | group->awaited, warp->block->serial << 16 | warp->number);
+   return (uint32_t)(number >> 32) & ((1u << (number % (MOST_FAILURES + 1))) - 1);
+}
+
 /* Whether the lanes' test must fail once more, because they do not know that their phase is complete. */
-static bool fails_once(const machine_warp_t *warp, const group_t *group) {
+static bool fails_again(const machine_warp_t *warp, const group_t *group) {
    bool fails = false;
    if (group->complete && !warp->block->operations) /* nobody follows what lanes know */
       return false;
+   const uint32_t most = failures_of(warp, group);
    for (uint32_t left = group->lanes; left; left &= left - 1) {
-      const uint32_t lane = (uint32_t)__builtin_ctz(left);
-      fails |=
-         group->mbarrier->failed[warp->first_thread + lane] != group->awaited &&
-         (!group->complete || (warp->block->operations &&
-                               !machine_actor_known(warp, lane, group->mbarrier->actor, group->awaited)));
+      const uint32_t lane = (uint32_t)__builtin_ctz(left), thread = warp->first_thread + lane,
+                     before = group->mbarrier->failed[thread];
+      const uint32_t failures = before == group->awaited ? group->mbarrier->failures[thread] : 0;
+      fails |= (failures < most || before == OWES_FAILURE) &&
+               (!group->complete || !machine_actor_known(warp, lane, group->mbarrier->actor, group->awaited));
    }
-   for (uint32_t left = fails ? group->lanes : 0; left; left &= left - 1)
-      group->mbarrier->failed[warp->first_thread + (uint32_t)__builtin_ctz(left)] = group->awaited;
+   for (uint32_t left = fails ? group->lanes : 0; left; left &= left - 1) {
+      const uint32_t thread = warp->first_thread + (uint32_t)__builtin_ctz(left);
+      const bool again = group->mbarrier->failed[thread] == group->awaited;
+      group->mbarrier->failures[thread] = again ? group->mbarrier->failures[thread] + 1 : 1;
+      group->mbarrier->failed[thread] = group->awaited;
+   }
    return fails;
 }
 
@@ -167,7 +188,7 @@ bool machine_mbarrier_test(machine_warp_t *warp, const machine_instruction_t *i,
          if (!machine_mbarrier_usable(warp, (uint32_t)__builtin_ctz(others), group->mbarrier,
                                       group->mbarrier->offset, false, "waits"))
             return true;
-      if (fails_once(warp, group))
+      if (fails_again(warp, group))
          group->complete = false;
       else
          stalls |= !group->complete;
@@ -212,7 +233,7 @@ static bool let_others_pass(machine_block_t *block) {
 static void let_all_fail(machine_block_t *block) {
    machine_mbarriers_t *mbarriers = block->mbarriers;
    for (uint32_t n = 0; n < mbarriers->count; n++)
-      memset(mbarriers->all[n].failed, 0, mbarriers->threads * sizeof *mbarriers->all[n].failed);
+      memset(mbarriers->all[n].failed, 0xff, mbarriers->threads * sizeof *mbarriers->all[n].failed);
    for (uint32_t w = 0; w < block->warp_count; w++)
       for (uint32_t n = 0; n < block->warps[w].fragment_count; n++)
          if (block->warps[w].fragments[n].stalled) {

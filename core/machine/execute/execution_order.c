@@ -18,6 +18,10 @@ static uint64_t common_divisor(uint64_t a, uint64_t b) {
    return a;
 }
 
+uint64_t machine_order_number(const machine_run_t *run, uint64_t first, uint64_t second) {
+   return mixed(run->order ^ mixed(first ^ mixed(second)));
+}
+
 uint64_t machine_in_order(const machine_run_t *run, uint64_t n, uint64_t total) {
    if (run->order == RKB_MACHINE_ASCENDING || total < 2)
       return n;

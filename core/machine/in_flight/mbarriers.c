@@ -27,7 +27,7 @@ machine_mbarriers_t *machine_mbarriers_new(machine_run_t *run, uint32_t shared_b
 }
 
 static size_t rows_bytes(const machine_mbarriers_t *mbarriers) {
-   return (2 * (size_t)mbarriers->width + 4 * (size_t)mbarriers->threads) * sizeof(uint32_t) +
+   return (2 * (size_t)mbarriers->width + 5 * (size_t)mbarriers->threads) * sizeof(uint32_t) +
           2 * (size_t)mbarriers->threads;
 }
 
@@ -84,7 +84,8 @@ machine_mbarrier_t *machine_mbarrier_new(machine_block_t *block, uint32_t offset
    made->users_pc = made->users + mbarriers->threads;
    made->failed = made->users_pc + mbarriers->threads;
    made->relaxed = made->failed + mbarriers->threads;
-   made->arrived = (uint8_t *)(made->relaxed + mbarriers->threads);
+   made->failures = made->relaxed + mbarriers->threads;
+   made->arrived = (uint8_t *)(made->failures + mbarriers->threads);
    made->arrived_before = made->arrived + mbarriers->threads;
    mbarriers->at[offset / 8] = (uint16_t)mbarriers->count;
    return made;

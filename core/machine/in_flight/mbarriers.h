@@ -7,7 +7,8 @@
  *
  * A wait that finds its phase incomplete fails once, gives up the warp's turn, and is then executed again only when some phase completes; its
  * fragment is stalled until then.  A wait for a phase that the thread does not know to be complete fails once even if the phase is complete,
- * because a copy may be slower on a device.  When nothing else can run, the missing arrivals and bytes are named.
+ * because a copy may be slower on a device.  When nothing else can run, the missing arrivals and bytes are named.  Where a program may see how often
+ * its waits fail (decode/seen_arrivals.c), other orders of its threads have other numbers of failures.
  *
  * Owned by the block; on the machine's thread. */
 #ifndef RKB_MACHINE_IN_FLIGHT_MBARRIERS_H
@@ -46,8 +47,8 @@ typedef struct machine_mbarrier {
       *completed;
    uint32_t *users, *users_pc; /* by thread: its clock when it last used the object, and the instruction */
    uint32_t
-      /* By thread: the number of phases that it waits for, if it was told once that they are not complete. */
-      *failed;
+      /* By thread: the number of phases that it waits for, if it was told that they are not complete (mbarrier_waits.c); and how often. */
+      *failed, *failures;
    uint32_t *
       relaxed; /* by thread: phases that its relaxed waits found complete and no fence has acquired; 0: none */
    uint8_t *arrived,

@@ -156,6 +156,8 @@ bool machine_account(machine_run_t *run, size_t kept, size_t asked);
 
 /* execution_order.c: the number, of `total` blocks or warps, of the one that is n-th in this run's order. */
 uint64_t machine_in_order(const machine_run_t *run, uint64_t n, uint64_t total);
+/* A number that this run's order gives for two others. */
+uint64_t machine_order_number(const machine_run_t *run, uint64_t first, uint64_t second);
 /* execute_warp.c: reports that the kernel does not end, or that it waits for a block that cannot run at the same time here; stops the run. */
 void machine_stop_hang(machine_warp_t *warp);
 /* resident_blocks.c: executes all blocks of a launch side by side, at each time as many as the target
