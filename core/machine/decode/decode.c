@@ -322,7 +322,8 @@ static bool make(decoder_t *decoder, uint32_t entry) {
    if (!list_constants(decoder) || !decode_touches(decoder))
       return false;
    program->branch_targets = decoder->targets;
-   if (!machine_control_flow(program) || !machine_find_waits(program) ||
+   machine_divide_pieces(program);
+   if (!machine_control_flow(program) || !machine_mark_pieces(program) || !machine_find_waits(program) ||
        !machine_find_seen_arrivals(program) || !machine_place_registers(program))
       return decode_out_of_memory(decoder);
    mark_plain(program);

@@ -133,6 +133,9 @@ typedef struct machine_register_info {
 typedef struct machine_block_info {
    uint32_t first, count, rank;
    uint32_t burden; /* of its instructions */
+   bool interrupts; /* begins with an operation that other threads may come before: pieces.c */
+   bool together;   /* of a program with pieces: lanes of a warp take part together in one of its instructions */
+   bool goes_on;    /* is divided from the block before only because of `interrupts` or `together` */
    bool passing; /* nothing but unconditional branches and returns, so that going through it has no effect */
    uint32_t class_count[RKB_CLASS_COUNT];
 } machine_block_info_t;
@@ -189,6 +192,7 @@ typedef struct machine_program {
       /* Whether it has volatile, relaxed, acquiring or releasing accesses: threads may see each other
        * without a barrier. */
       strong;
+   bool pieces;          /* it reads memory and writes it in several operations: pieces.c */
    bool volatile_shared; /* lanes of a warp may rely on executing in lockstep */
    bool copies;          /* whether it has asynchronous copies */
    bool warpgroups;      /* whether it has wgmma or setmaxnreg */
@@ -266,6 +270,10 @@ bool machine_control_flow(machine_program_t *program);
 /* Returns the k-th block that may follow a block of the same function; PTX_NONE from the last on.  A call
  * goes on behind it. */
 uint32_t machine_successor(const machine_program_t *program, uint32_t block, uint32_t k);
+
+/* pieces.c: sets program->pieces, and where basic blocks begin for it; once there are basic blocks, what they are.  False when memory ran out. */
+void machine_divide_pieces(machine_program_t *program);
+bool machine_mark_pieces(machine_program_t *program);
 
 /* register_places.c: once basic blocks are known, gives registers that are never live at the same time one
  * place.  False when memory ran out. */

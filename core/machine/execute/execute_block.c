@@ -220,6 +220,7 @@ static void start_warp(machine_block_t *block, machine_warp_t *warp) {
    warp->alive = threads >= LANES ? FULL_MASK : (1u << threads) - 1;
    warp->state = threads ? WARP_READY : WARP_DONE;
    warp->fragment_count = threads != 0;
+   warp->apart = false;
    warp->fragments[0] = (machine_fragment_t){.mask = warp->alive};
    warp->spin = 0;
    warp->carry = warp->carry_defined = 0;
@@ -283,13 +284,14 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
       machine_vector_clocks_begin(block->clocks->knowledge);
    for (uint32_t w = 0; w < block->warp_count; w++)
       start_warp(block, &block->warps[w]);
+   machine_order_warps(block);
 }
 
 bool machine_block_turn(machine_block_t *block) {
    machine_run_t *run = block->run;
    uint32_t done = 0, ready = 0;
    for (uint32_t w = 0; w < block->warp_count && !run->stop; w++) {
-      machine_warp_t *warp = &block->warps[machine_in_order(run, w, block->warp_count)];
+      machine_warp_t *warp = &block->warps[machine_warp_in_order(block, w)];
       if (warp->state == WARP_READY) {
          machine_warp_run(warp);
          run->changes += warp->state == WARP_DONE;

@@ -2,6 +2,7 @@
  * their counts.  On the machine's thread. */
 #include "machine/execute/foreseen_work.h"
 #include "machine/counts/kind_counts.h"
+#include "machine/execute/interruptions.h"
 #include "machine/state/block_paths.h"
 #include "machine/state/decisions.h"
 #include "machine/state/loop_turns.h"
@@ -295,7 +296,10 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    const uint64_t counted = run->counts.counted && chosen ? run->options.counted[launch->number] : 0;
    uint64_t executed = 0, left_out = 0, least = chosen ? (uint64_t)sample->least * launch->cluster.blocks : 0;
    run->place = launch->number << PLACE_BITS | MOST_PLACES;
-   if (launch->program->waits && total > 1 && (!chosen || count == total)) {
+   run->interrupted = !chosen && machine_interrupts(launch);
+   run->interruptions = 0;
+   const bool beside = run->interrupted && launch->cluster.blocks == 1 && !launch->dependency && !launch->plan->dependent;
+   if ((launch->program->waits || beside) && total > 1 && (!chosen || count == total)) {
       machine_residents_run(launch);
       run->report.stored_again++;
       run->next_serial += total;

@@ -1,6 +1,7 @@
 /* Runs one warp: dispatches instructions for 32 lanes, and keeps diverged lanes apart as fragments.  The fragment of lowest rank runs first.  Runs until each
  * fragment waits at a barrier or is done, or until the warp has used its quantum.  On the machine's thread. */
 #include "machine/async/warpgroups.h"
+#include "machine/execute/interruptions.h"
 #include "machine/execute/register_operations.h"
 #include "machine/state/decisions.h"
 #include "machine/state/loop_turns.h"
@@ -31,7 +32,7 @@ static void count_block(machine_warp_t *warp, machine_fragment_t *f, const machi
    /* An instruction of few lanes takes at least half as long as one of all lanes. */
    run->work.burden += (uint64_t)info->count * (LANES - lanes) / 2 + (uint64_t)info->burden * lanes;
    warp->spin += info->count;
-   warp->loads_open = false;
+   warp->loads_open &= info->goes_on;
 }
 
 /* Whether an instruction works on registers only, so that its guard decides the destination's value and
@@ -262,12 +263,18 @@ static uint64_t strong_turn(const machine_warp_t *warp) {
    return 2 * STRONG_PATIENCE * (warp->fragment_count + 1) / (warp->run->idle > 1 ? IDLE_SHARE : 1);
 }
 
+static bool gives_way(machine_warp_t *warp, uint32_t fragment) {
+   const machine_program_t *program = warp->program;
+   return program->blocks[program->code[warp->fragments[fragment].pc].block].interrupts &&
+          machine_gives_way(warp->run);
+}
+
 void machine_warp_run(machine_warp_t *warp) {
    machine_run_t *run = warp->run;
    const machine_instruction_t *code = warp->program->code;
    const uint64_t start = warp->spin, strong_start = warp->strong;
    machine_fragments_merge(warp);
-   uint32_t current = machine_fragment_pick(warp, PTX_NONE);
+   uint32_t current = machine_fragment_next(warp);
    uint64_t since = warp->spin, strong_since = warp->strong;
    uint32_t turns = 0;
    while (current != PTX_NONE && !run->stop) {
@@ -281,6 +288,8 @@ void machine_warp_run(machine_warp_t *warp) {
             if (warp->spin - since > PATIENCE || warp->strong - strong_since > STRONG_PATIENCE)
                /* The fragment may spin on something that another lane has yet to do. */
                turns = warp->fragment_count;
+            if (turns && warp->apart)
+               machine_lanes_rejoin(warp);
             if (turns) {
                uint32_t next = machine_fragment_pick(warp, other);
                other = next == PTX_NONE ? other : next;
@@ -295,6 +304,13 @@ void machine_warp_run(machine_warp_t *warp) {
             /* No lane can wait for another lane of the warp, so the limits count from where lanes diverge. */
             since = warp->spin;
             strong_since = warp->strong;
+         }
+         if (run->interrupted) {
+            current = machine_lanes_part(warp, current);
+            if (current == PTX_NONE || (warp->spin > start && run->idle == 0 && gives_way(warp, current)))
+               break;
+            f = &warp->fragments[current];
+            i = &code[f->pc];
          }
          count_block(warp, f, i);
          if (run->work.executed + run->work.burden > run->work.budget) {
@@ -320,12 +336,12 @@ void machine_warp_run(machine_warp_t *warp) {
                                       : run_straight(warp, f, &mask)) {
          if (machine_transfer(warp, current, &code[f->pc], mask)) {
             machine_fragments_merge(warp);
-            current = machine_fragment_pick(warp, PTX_NONE);
+            current = machine_fragment_next(warp);
          }
       }
    }
    machine_fragments_merge(warp);
    warp->state = warp->fragment_count == 0                           ? WARP_DONE
-                 : machine_fragment_pick(warp, PTX_NONE) == PTX_NONE ? WARP_WAITING
+                 : !warp->apart && machine_fragment_pick(warp, PTX_NONE) == PTX_NONE ? WARP_WAITING
                                                                      : WARP_READY;
 }

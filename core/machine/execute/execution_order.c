@@ -1,6 +1,6 @@
-/* The orders of blocks and warps: ascending, descending, or shuffled by a number.  A shuffled order begins at
- * a place that the number gives and goes on by a stride that has no common divisor with the total, so that it
- * needs no memory.  On the machine's thread. */
+/* The orders of blocks and warps: ascending, descending, or shuffled by a number.  A shuffled order of blocks
+ * begins at a place that the number gives and goes on by a stride that has no common divisor with the total, so
+ * that it needs no memory.  Warps have any order, and another one in each block.  On the machine's thread. */
 #include "machine/state/execution.h"
 
 static uint64_t mixed(uint64_t number) {
@@ -31,4 +31,20 @@ uint64_t machine_in_order(const machine_run_t *run, uint64_t n, uint64_t total) 
    while (common_divisor(stride, total) != 1)
       stride = stride % (total - 1) + 1;
    return (mixed(run->order * 2 + 1) % total + n * stride) % total; /* total fits 31 bits */
+}
+
+void machine_order_warps(machine_block_t *block) {
+   const machine_run_t *run = block->run;
+   for (uint32_t w = 0; w < block->warp_count && run->order > RKB_MACHINE_DESCENDING; w++) {
+      const uint32_t other = (uint32_t)(machine_order_number(run, block->serial, w) % (w + 1));
+      block->warps[w].turn = block->warps[other].turn;
+      block->warps[other].turn = w;
+   }
+}
+
+uint32_t machine_warp_in_order(const machine_block_t *block, uint32_t n) {
+   const uint64_t order = block->run->order;
+   return order == RKB_MACHINE_ASCENDING    ? n
+          : order == RKB_MACHINE_DESCENDING ? block->warp_count - 1 - n
+                                            : block->warps[n].turn;
 }

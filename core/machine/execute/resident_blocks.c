@@ -12,7 +12,7 @@
  * If no block changes anything during ROUNDS rounds in which each block on the target has a turn, the launch
  * does not end: one round then differs from the next only in counts in registers.  On the machine's
  * thread. */
-#include "machine/state/execution.h"
+#include "machine/execute/interruptions.h"
 
 #include <stdlib.h>
 
@@ -115,7 +115,8 @@ static void stop_waiting(machine_launch_t *launch, resident_t *residents, uint64
 
 /* Gives turns to the block that the run holds until its warps poll or wait; true when the block ended. */
 static bool give_turns(machine_run_t *run) {
-   for (uint32_t n = 0; n < TURNS && !run->stop; n++) {
+   const uint32_t most = run->interrupted && run->idle == 0 ? 1 : TURNS;
+   for (uint32_t n = 0; n < most && !run->stop; n++) {
       const uint64_t before = run->changes;
       run->work.burden += BLOCK_BURDEN + (uint64_t)run->block.warp_count * WARP_BURDEN;
       run->block.polled.count = 0;
@@ -148,6 +149,8 @@ static bool prepare(machine_launch_t *launch) {
 }
 
 static uint64_t blocks_at_once(const machine_launch_t *launch, uint64_t total) {
+   if (!launch->program->waits)
+      return machine_blocks_beside(launch->run, total);
    const uint32_t *resident = launch->run->options.resident;
    const uint64_t most = resident ? resident[launch->number] : total;
    return most < 1 ? 1 : most < total ? most : total;
@@ -162,7 +165,8 @@ static void run_rounds(machine_launch_t *launch, resident_t *residents, uint64_t
       const uint64_t before = run->changes;
       for (uint64_t n = 0; n < count && !run->stop && !run->out_of_memory; n++) {
          resident_t *r = &residents[n];
-         if (!r->live || (run->idle == 0 && still_waits(run, r)))
+         if (!r->live || (run->idle == 0 &&
+                          (still_waits(run, r) || (run->interrupted && machine_gives_way(run)))))
             continue;
          const uint64_t turn = run->changes;
          put_in(run, r);
@@ -179,7 +183,7 @@ static void run_rounds(machine_launch_t *launch, resident_t *residents, uint64_t
          take_out(run, r);
       }
       run->idle = run->changes == before ? run->idle + 1 : 0;
-      if (left && run->idle == ROUNDS && !run->stop)
+      if (left && run->idle == ROUNDS && run->side_by_side && !run->stop)
          stop_waiting(launch, residents, at_once, total);
    }
    run->idle = 0;
@@ -195,7 +199,8 @@ void machine_residents_run(machine_launch_t *launch) {
       run->out_of_memory = true;
       return;
    }
-   run->report.waits = run->side_by_side = true;
+   run->side_by_side = launch->program->waits;
+   run->report.waits |= launch->program->waits;
    for (; count < at_once && (count == 0 || prepare(launch)); count++) {
       begin(launch, count, &residents[count]);
       take_out(run, &residents[count]);

@@ -101,6 +101,8 @@ typedef struct machine_run {
    /* Blocks with higher serial numbers may overlap with the next launch, if that one is a dependent
     * launch. */
    uint64_t overlap_first;
+   bool interrupted;       /* the launch that runs is (execute/interruptions.h) */
+   uint64_t interruptions; /* numbers that were drawn for it */
    uint32_t idle; /* rounds of blocks side by side in which no block changed anything */
    /* The blocks of this launch run side by side, and a warp that waits gives up its turn
     * (resident_blocks.c). */
@@ -156,6 +158,10 @@ bool machine_account(machine_run_t *run, size_t kept, size_t asked);
 
 /* execution_order.c: the number, of `total` blocks or warps, of the one that is n-th in this run's order. */
 uint64_t machine_in_order(const machine_run_t *run, uint64_t n, uint64_t total);
+/* In a shuffled order, gives each warp of a block its turn, which differs from block to block. */
+void machine_order_warps(machine_block_t *block);
+/* The number of the warp of a block that runs n-th. */
+uint32_t machine_warp_in_order(const machine_block_t *block, uint32_t n);
 /* A number that this run's order gives for two others. */
 uint64_t machine_order_number(const machine_run_t *run, uint64_t first, uint64_t second);
 /* execute_warp.c: reports that the kernel does not end, or that it waits for a block that cannot run at the same time here; stops the run. */

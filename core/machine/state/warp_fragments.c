@@ -4,6 +4,7 @@
 
 static bool same_place(const machine_fragment_t *a, const machine_fragment_t *b) {
    return a->pc == b->pc && a->depth == b->depth && a->waiting == b->waiting &&
+          a->left_behind == b->left_behind && a->stopped == b->stopped &&
           memcmp(a->returns, b->returns, a->depth * sizeof a->returns[0]) == 0;
 }
 
@@ -33,7 +34,7 @@ uint32_t machine_fragment_pick(const machine_warp_t *warp, uint32_t other_than) 
    const machine_instruction_t *code = warp->program->code;
    for (uint32_t n = 0; n < warp->fragment_count; n++) {
       const machine_fragment_t *f = &warp->fragments[n], *b = &warp->fragments[best == PTX_NONE ? 0 : best];
-      if (f->waiting || n == other_than || (f->stalled && warp->block->overtakes))
+      if (f->waiting || f->left_behind || f->stopped || n == other_than || (f->stalled && warp->block->overtakes))
          continue;
       if (best == PTX_NONE || f->depth > b->depth ||
           (f->depth == b->depth && code[f->pc].rank < code[b->pc].rank))

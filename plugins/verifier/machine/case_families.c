@@ -201,7 +201,11 @@ static uint32_t list_trials(const struct trial *t, struct member *members, const
    return count;
 }
 
-/* If the order of the threads may matter, the second run of the case is in descending order and later runs are in a shuffled one.  If there
+static uint64_t shuffled_order(const struct trial *t, rkb_random_t *stream) {
+   return RKB_MACHINE_SHUFFLED + (t->verifier->random->next(stream) >> 2);
+}
+
+/* If the order of the threads may matter, the second run of the case is in descending order and later runs are in two shuffled ones.  If there
  * is no later run, one is added, unless runs are large.  Returns how many were added. */
 static uint32_t order_members(const struct trial *t, struct member *members, uint32_t count) {
    if (!t->one_schedule || !count)
@@ -210,9 +214,12 @@ static uint32_t order_members(const struct trial *t, struct member *members, uin
    if (adds)
       members[count] =
          (struct member){.family = members[0].family, .seed = verifier_seed(t->verifier, t->candidate, 1)};
+   rkb_random_t stream =
+      t->verifier->random->for_job(t->verifier->host, t->candidate->job, STREAM_ORDERS | t->turn << 8);
+   const uint64_t orders[] = {shuffled_order(t, &stream), shuffled_order(t, &stream)};
    members[0].order = RKB_MACHINE_DESCENDING;
    for (uint32_t n = 1; n < count + adds; n++)
-      members[n].order = RKB_MACHINE_SHUFFLED + t->turn;
+      members[n].order = orders[n > (count + adds) / 2];
    return adds;
 }
 

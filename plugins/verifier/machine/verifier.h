@@ -53,7 +53,8 @@ enum {
    STREAM_SIZES,     /* sizes_in_text.c */
    STREAM_RACES,     /* bench_races.c, with the case above bit 8 */
    STREAM_LONGER,    /* longer_loops.c */
-   STREAM_NUMBERS    /* later_numbers.c, with the case above bit 8 */
+   STREAM_NUMBERS,   /* later_numbers.c, with the case above bit 8 */
+   STREAM_ORDERS     /* case_families.c, with the case's turn above bit 8 */
 };
 
 struct verifier {

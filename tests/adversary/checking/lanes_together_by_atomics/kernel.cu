@@ -1,0 +1,30 @@
+/* rkb-kernel: 1
+task: llama_rmsnorm
+direction: forward
+launches:
+  - kernel: rmsnorm
+    grid: B * T
+    block: 32
+    args: x, weight, y, eps, D
+*/
+__device__ __forceinline__ float get(float *p) { return atomicAdd(p, 0.0f); }
+__device__ __forceinline__ void put(float *p, float value) { atomicExch(p, value); }
+__global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D) {
+   __shared__ float sums[64];
+   const int lane = threadIdx.x;
+   const float *row = x + (long long)blockIdx.x * D;
+   float *out = y + (long long)blockIdx.x * D;
+   float squares = 0.0f;
+   for (int i = lane; i < D; i += 32)
+      squares += row[i] * row[i];
+   put(&sums[lane], squares);
+   put(&sums[lane + 32], 0.0f);
+   for (int distance = 16; distance > 0; distance /= 2) {
+      const float other = get(&sums[lane + distance]);
+      squares += other;
+      put(&sums[lane], squares);
+   }
+   const float inverse = rsqrtf(get(&sums[0]) / D + eps);
+   for (int i = lane; i < D; i += 32)
+      out[i] = row[i] * inverse * weight[i];
+}
