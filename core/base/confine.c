@@ -176,7 +176,7 @@ bool rkb_refuse_processes_and_network(void) {
    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/* Attributes of files (linux/fs.h, whose names clash with those of sys/mount.h in older headers), and what types at a terminal. */
+/* Numbers of ioctl(2): attributes of files (ioctl_iflags(2)), and what types at a terminal (ioctl_tty(2)). */
 #define SET_FLAGS 0x40086602u
 #define SET_FLAGS_32 0x40046602u
 #define SET_ATTRIBUTES 0x401c5820u

@@ -225,5 +225,7 @@ bool rkb_record_ending(rkb_run_t *run) {
       status = rkb_archive_set_fact(run->archive, "ended_because", ending->status ? "" : ending->text, &err);
    if (status == RKB_OK && run->runtime.compilers && rkb_compilers_layers(run->runtime.compilers)[0])
       status = rkb_archive_set_fact(run->archive, "compiler_sandbox", rkb_compilers_layers(run->runtime.compilers), &err);
+   if (status == RKB_OK && rkb_runtime_layers(&run->runtime)[0])
+      status = rkb_archive_set_fact(run->archive, "machine_sandbox", rkb_runtime_layers(&run->runtime), &err);
    return stored(run, status, &err);
 }

@@ -36,6 +36,10 @@ static void ring(void *argument) {
 
 static void clock_rings(void *argument);
 
+const char *rkb_runtime_layers(const rkb_runtime_t *runtime) {
+   return runtime->confined ? runtime->confined->layers : "";
+}
+
 int rkb_runtime_open(rkb_runtime_t *runtime, rkb_pipeline_t *pipeline, rkb_log_t *log, uint32_t jobs,
                   rkb_error_t *err) {
    memset(runtime, 0, sizeof *runtime);

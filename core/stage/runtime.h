@@ -67,6 +67,9 @@ typedef struct rkb_runtime {
    void *note_argument;
 } rkb_runtime_t;
 
+/* The layers that confine the processes of jobs (rkb_confined_layers); "": no stage wants such processes, or they are not known.  [any] */
+const char *rkb_runtime_layers(const rkb_runtime_t *runtime);
+
 /* jobs: worker threads, 0 for one a core.  Call it while the process has one thread: it forks (stage/confined/confined.h). */
 int rkb_runtime_open(rkb_runtime_t *runtime, rkb_pipeline_t *pipeline, rkb_log_t *log, uint32_t jobs,
                   rkb_error_t *err);

@@ -22,6 +22,7 @@ typedef struct rkb_confined {
    pid_t keeper;
    int control;                    /* the socket to the server */
    const rkb_pipeline_t *pipeline; /* the caller's; its limits hold for the forks */
+   char layers[48];                /* as rkb_confined_layers says; "" if it could not be found out */
 } rkb_confined_t;
 
 /* What the server and its forks do.  All of it is called there, and nothing in the program. */

@@ -2,6 +2,7 @@
 #include "stage/confined/confined.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -42,7 +43,12 @@ int rkb_confined_open(const rkb_pipeline_t *pipeline, const rkb_confined_work_t 
       return rkb_fail(err, RKB_ERR_IO, "no process for jobs: %s", strerror(errno));
    }
    *confined = rkb_allocate(1, sizeof **confined);
-   **confined = (rkb_confined_t){keeper, ends[0], pipeline};
+   **confined = (rkb_confined_t){.keeper = keeper, .control = ends[0], .pipeline = pipeline};
+   rkb_text_t layers;
+   rkb_text_init(&layers, sizeof(*confined)->layers);
+   if (rkb_confined_layers(&layers))
+      snprintf((*confined)->layers, sizeof(*confined)->layers, "%s", rkb_text_get(&layers));
+   rkb_text_free(&layers);
    return RKB_OK;
 }
 
