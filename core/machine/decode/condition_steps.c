@@ -11,6 +11,8 @@
 
 /* Whether the opcode's n-th word is this one. */
 bool machine_condition_word(const char *opcode, uint32_t n, const char *word) {
+   if (n == 0 && *opcode != *word) /* most are told apart so */
+      return false;
    for (; n && opcode; n--)
       opcode = strchr(opcode, '.') ? strchr(opcode, '.') + 1 : NULL;
    const size_t length = strlen(word);

@@ -20,10 +20,11 @@ static bool is_pure(const char *opcode) {
 }
 
 static bool has_word(const char *opcode, const char *word) {
-   bool has = false;
-   for (uint32_t n = 1; n < 6 && !has; n++)
-      has = machine_condition_word(opcode, n, word);
-   return has;
+   const size_t length = strlen(word);
+   const char *at = strchr(opcode, '.');
+   while (at && !(strncmp(at + 1, word, length) == 0 && (at[length + 1] == '.' || at[length + 1] == '\0')))
+      at = strchr(at + 1, '.');
+   return at != NULL;
 }
 
 bool machine_takes_carry(const ptx_statement_t *statement) {
@@ -155,6 +156,7 @@ struct splitting {
    const ptx_function_t *from;
    bool with_memory;
    struct split_text *text;
+   uint8_t *kinds;   /* by statement of the kernel: enum split_kind */
    uint32_t *at;     /* by statement of the kernel: its first in the text */
    uint32_t nowhere; /* the register of stores */
    uint32_t carry;   /* the register of the carry that was left last; PTX_NONE: none */
@@ -252,7 +254,8 @@ static bool measure(struct splitting *s) {
    for (uint32_t n = 0; n < s->from->statement_count; n++) {
       const ptx_statement_t *statement = &s->from->statements[n];
       s->statement_room++;
-      if (kind_of(s->from, statement, s->with_memory) == SPLIT_NOT)
+      s->kinds[n] = (uint8_t)kind_of(s->from, statement, s->with_memory);
+      if (s->kinds[n] == SPLIT_NOT)
          continue;
       any = true;
       s->statement_room += MOST_SPLIT_RESULTS;
@@ -267,7 +270,7 @@ static void write_all(struct splitting *s) {
    for (uint32_t n = 0; n < s->from->statement_count; n++) {
       s->at[n] = f->statement_count;
       const ptx_statement_t *statement = &s->from->statements[n];
-      const enum split_kind kind = kind_of(s->from, statement, s->with_memory);
+      const enum split_kind kind = s->kinds[n];
       if (kind == SPLIT_ALONE)
          split(s, statement);
       else if (kind == SPLIT_COPY)
@@ -298,11 +301,14 @@ struct split_text *machine_split_statements(const ptx_function_t *function, bool
                          .carry = PTX_NONE,
                          .operand_room = function->operand_count,
                          .register_room = function->register_count + 1};
-   if (!measure(&s))
+   struct split_text *text = NULL;
+   s.kinds = malloc((size_t)function->statement_count + 1);
+   if (s.kinds && measure(&s))
+      text = s.text = calloc(1, sizeof *text);
+   if (!text) {
+      free(s.kinds);
       return NULL;
-   struct split_text *text = s.text = calloc(1, sizeof *text);
-   if (!text)
-      return NULL;
+   }
    ptx_function_t *f = &text->function;
    *f = *function;
    f->statement_count = 0;
@@ -319,6 +325,7 @@ struct split_text *machine_split_statements(const ptx_function_t *function, bool
       write_all(&s);
    }
    free(s.at);
+   free(s.kinds);
    if (made)
       return text;
    machine_split_free(text);
