@@ -219,7 +219,10 @@ int far_weights_know(struct sample *s, enum far_weight *weight, rkb_error_t *err
 int far_weights_drawn(struct sample *s, rkb_random_t *stream, enum far_weight *weight, rkb_error_t *err);
 
 /* wrapped_offsets.c: where tensors reach beyond 2^31, finds blocks that write near words again in place of far ones; s: a sample that was executed. */
-int wrapped_offsets_find(const struct sample *s, rkb_random_t *stream, rkb_error_t *err);
+int wrapped_offsets_find(const struct sample *s, rkb_random_t *stream, uint64_t *told, rkb_error_t *err);
+/* far_places.c: finds that no drawn block writes the far part of an output, for buffers that are not told: a bit each of those of which far
+ * blocks write where the step from block to block leads. */
+int far_places_find(const struct sample *s, uint64_t told, rkb_random_t *stream, rkb_error_t *err);
 
 /* writer_search.c: adds to chosen, a bit for each block of the launch's grid, those that write one of the words, as far as s->machine's run
  * tells; false where it does not. */

@@ -39,6 +39,7 @@ static int sample_corner(struct sample *s, rkb_error_t *err) {
    const struct verifier *me = s->verifier;
    rkb_random_t stream = me->random->for_job(me->host, s->candidate->job, STREAM_WRAPS);
    enum far_weight weight = FAR_FEASIBLE;
+   uint64_t told = 0;
    int status = block_sample_draw(me, s->candidate, s->plan, FAR_INDEX, FAR_DRAWN, &s->blocks, err);
    if (status == RKB_OK)
       status = me->task->inputs_open(me->host, s->the_case, s->family, s->seed, &s->inputs, err);
@@ -49,7 +50,9 @@ static int sample_corner(struct sample *s, rkb_error_t *err) {
    if (status == RKB_OK && s->outcome->rank == 0 && !s->judged && (weight == FAR_HEAVY || s->candidate->budget == 0))
       status = sample_drawn(s, &stream, err);
    if (status == RKB_OK && (weight == FAR_FEASIBLE || s->drawn_alone) && s->outcome->rank == 0)
-      status = wrapped_offsets_find(s, &stream, err);
+      status = wrapped_offsets_find(s, &stream, &told, err);
+   if (status == RKB_OK && (weight == FAR_FEASIBLE || s->drawn_alone) && s->outcome->rank == 0)
+      status = far_places_find(s, told, &stream, err);
    if (s->inputs)
       me->task->inputs_free(s->inputs);
    block_sample_free(&s->blocks);

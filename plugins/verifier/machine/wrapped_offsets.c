@@ -26,6 +26,7 @@ struct wraps {
    uint32_t count;
    uint64_t base, last;         /* the blocks that are looked at: indices along the axis, the last one too */
    rkb_machine_blocks_t *lists; /* by launch */
+   uint64_t told;               /* buffers, a bit each, of which a far block writes where the step leads */
 };
 
 static void add_step(struct wraps *w, uint64_t step) {
@@ -377,6 +378,13 @@ static int find_along(struct wraps *w, rkb_random_t *stream, rkb_error_t *err) {
       if (status != RKB_OK || !clean || s->outcome->rank)
          break;
       current = true;
+      for (uint32_t n = 0; n <= FAR_BLOCKS && b < 63 && b < s->plan->buffer_count; n++) {
+         int64_t first, stride, expected;
+         rkb_machine_extent_t at;
+         w->told |= (uint64_t)(expected_of(w, far[n], b, &first, &stride, &expected) && extent_of(w, far[n], b, &at) &&
+                               (int64_t)at.low == expected)
+                    << b;
+      }
       status = b < s->plan->buffer_count ? judge_output(w, b, stream, &current, err)
                                          : find_wrapped(w, far, -1, err);
    }
@@ -384,7 +392,7 @@ static int find_along(struct wraps *w, rkb_random_t *stream, rkb_error_t *err) {
    return status;
 }
 
-int wrapped_offsets_find(const struct sample *s, rkb_random_t *stream, rkb_error_t *err) {
+int wrapped_offsets_find(const struct sample *s, rkb_random_t *stream, uint64_t *told, rkb_error_t *err) {
    const uint32_t count = s->plan->launch_count;
    struct wraps w = {.part = *s, .lists = calloc(count + 1, sizeof *w.lists)};
    int status = w.lists ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "no memory for far blocks");
@@ -400,5 +408,6 @@ int wrapped_offsets_find(const struct sample *s, rkb_random_t *stream, rkb_error
             status = find_along(&w, stream, err);
    }
    free(w.lists);
+   *told = w.told;
    return status;
 }
