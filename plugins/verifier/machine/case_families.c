@@ -268,10 +268,21 @@ static int run_first(struct trial *t, rkb_error_t *err) {
    return status;
 }
 
+/* Whether the kernel ends at a grid of blocks that wait for each other, if blocks begin in ascending and in descending order. */
+static int run_to_the_end(struct trial *t, rkb_error_t *err) {
+   struct member members[2] = {{.family = t->family, .seed = verifier_seed(t->verifier, t->candidate, 1)},
+                               {.family = t->family,
+                                .seed = verifier_seed(t->verifier, t->candidate, 2),
+                                .order = RKB_MACHINE_DESCENDING}};
+   return run_list(t, false, members, 2, err);
+}
+
 int families_run(struct trial *t, rkb_error_t *err) {
    t->family = t->verifier->task->family_at(t->verifier->host, t->the_case, 0);
    if (!t->family)
       return RKB_OK;
+   if (t->candidate->ends)
+      return run_to_the_end(t, err);
    const int status = run_first(t, err);
    if (status != RKB_OK || !may_go_on(t))
       return status;

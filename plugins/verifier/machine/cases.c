@@ -18,6 +18,10 @@
  * much at any shape.  Runs in another order have as much.  Shapes that were looked for because the manifest decides something there alone have it too. */
 #define DEAR_BUDGET 150000000u
 #define MOST_DEAR 3u
+/* A grid far larger than fits, where blocks wait for each other: the thread-instructions that a run may take there by what other shapes took, and the
+ * budget of its runs.  To find that all blocks wait takes a good part of this budget. */
+#define BEYOND_WORK 100e6
+#define BEYOND_BUDGET 1000000000u
 #define DEARER 2
 /* Times what other shapes take for their size.  A grouped product whose blocks each look through all rows took
  * 4.06 times as much at one drawn shape. */
@@ -33,6 +37,7 @@ struct part {
    bool drawn;     /* within DRAWN_BUDGET */
    bool looped;    /* found by what a loop counts: it says nothing of what shapes usually cost */
    bool once;      /* on the first family alone */
+   bool beyond;    /* a grid far larger than fits: whether it ends, and its values */
    uint32_t peaks; /* seeds of the family "peaks" that it is executed on too */
    bool started;
    int status;
@@ -103,6 +108,7 @@ static void execute(const struct work *work, struct part *part, uint64_t left, s
    struct candidate candidate = *work->candidate;
    part->started = true;
    candidate.once |= part->once;
+   candidate.ends = part->beyond;
    candidate.foresee = part->drawn && part->most == DRAWN_BUDGET;
    candidate.peaks = part->peaks;
    candidate.first_budget = part->once ? DEAR_BUDGET : 0;
@@ -392,15 +398,19 @@ static int judge_dear(const struct work *work, struct outcome *outcome, rkb_erro
    return status;
 }
 
-/* Adds a part for a shape with more blocks than the target holds. */
+/* Adds parts for shapes with more blocks than the target holds. */
 static int add_waiting(struct work *work, rkb_error_t *err) {
-   rkb_case_t *drawn = NULL;
-   const int status = waiting_grids_draw(work->verifier, work->candidate, &drawn, err);
-   if (!drawn)
-      return status;
-   work->drawn[work->drawn_count++] = drawn;
-   if (status == RKB_OK && work->count < 2 * MOST_CASES)
-      add_part(work, drawn, NULL, MANY_BLOCKS_BUDGET);
+   uint32_t drawn = 0;
+   double cost = 0;
+   int status = usual_cost(work, &cost, err);
+   if (status == RKB_OK)
+      status = waiting_grids_draw(work->verifier, work->candidate, BEYOND_WORK / (cost + 1), work->drawn + work->drawn_count,
+                                  MOST_CASES - work->drawn_count, &drawn, err);
+   for (uint32_t n = 0; n < drawn && work->count < 2 * MOST_CASES; n++) {
+      add_part(work, work->drawn[work->drawn_count + n], NULL, n ? BEYOND_BUDGET : MANY_BLOCKS_BUDGET);
+      work->parts[work->count - 1].beyond = n > 0;
+   }
+   work->drawn_count += drawn;
    return status;
 }
 

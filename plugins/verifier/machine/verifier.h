@@ -171,6 +171,7 @@ struct candidate {
    uint32_t word_count;
    uint32_t peaks; /* seeds of the family "peaks" that a drawn shape is executed on too */
    bool once; /* cases are executed on the first family alone, and not again */
+   bool ends; /* cases are executed in ascending and descending order only to find out whether the kernel ends, and judged; without records of races */
    bool foresee;          /* a case's run ends as soon as it can be seen that its budget will not do */
    uint64_t first_budget; /* with once: of a case's first run, which others follow where the order of the threads may matter; 0: none do */
    struct noted_decisions *noted; /* what the launches of whole runs decide is added here; NULL: it is not asked for */
@@ -286,10 +287,11 @@ int cut_shapes_draw(const struct verifier *verifier, const struct candidate *can
                     const rkb_case_t *const *executed, uint32_t executed_count, const rkb_case_t *const *cut,
                     uint32_t cut_count, rkb_case_t **drawn, uint32_t room, uint32_t *count, rkb_error_t *err);
 
-/* waiting_grids.c: for candidates whose blocks wait for each other, the cheapest of many shapes at which a launch has more blocks than the
- * target holds at once; none where there is no such shape.  The caller frees it. */
-int waiting_grids_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn,
-                       rkb_error_t *err);
+/* waiting_grids.c: for candidates whose blocks wait for each other, up to three of many shapes at which a launch has more blocks than the
+ * target holds at once, the cheapest first; none where there is no such shape.  most: operations and threads together that a shape has at most, except
+ * the first.  The caller frees them. */
+int waiting_grids_draw(const struct verifier *verifier, const struct candidate *candidate, double most,
+                       rkb_case_t **drawn, uint32_t room, uint32_t *count, rkb_error_t *err);
 /* For each launch, the number of blocks that the target holds at once; the caller frees it.  NULL for a build without a cubin,
  * whose registers are unknown. */
 uint32_t *waiting_resident(const struct verifier *verifier, const struct candidate *candidate,
