@@ -33,7 +33,7 @@ static bool gather(machine_block_t *block, await_t waits[MOST_WAITS], uint32_t *
          machine_warp_t *warp = &block->warps[w];
          const machine_fragment_t *f = &warp->fragments[n];
          const machine_instruction_t *i = &warp->program->code[f->pc];
-         if (!f->stalled || i->operation == MBARRIER_CLUSTER_WAIT)
+         if (!f->stalled || i->operation >= MBARRIER_CLUSTER_WAIT)
             continue;
          warp->pc = f->pc;
          for (uint32_t left = f->mask; left && *count < MOST_WAITS; left &= left - 1) {
@@ -62,7 +62,7 @@ static whereabouts_t find_thread(machine_block_t *block, uint32_t thread) {
       if (!(f->mask >> lane & 1))
          continue;
       where.pc = warp->pc = f->pc;
-      if (f->stalled && i->operation != MBARRIER_CLUSTER_WAIT &&
+      if (f->stalled && i->operation < MBARRIER_CLUSTER_WAIT &&
           machine_mbarrier_awaited(warp, i, lane, &mbarrier, &awaited))
          where.waits_at = mbarrier;
    }

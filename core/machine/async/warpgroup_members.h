@@ -15,6 +15,7 @@ typedef struct group {
    uint64_t first;
    uint32_t count, room;
    uint32_t actor; /* of its products; PTX_NONE before the first */
+   bool ahead;     /* a warp waits until the others have come as far */
 } group_t;
 
 typedef struct owner { /* of a register of a warp */

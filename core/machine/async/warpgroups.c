@@ -1,6 +1,7 @@
 /* Products of warpgroups that are in flight (warpgroups.h): for each warp and register the group that owns it, and for each warpgroup the
  * instructions that only some of its warps have executed.  On the machine's thread. */
 #include "machine/async/warpgroup_members.h"
+#include "machine/in_flight/mbarriers.h"
 #include "machine/in_flight/operations.h"
 
 #include <stdlib.h>
@@ -55,6 +56,7 @@ void machine_warpgroups_begin(machine_block_t *block) {
    for (uint32_t n = 0; n < groups->group_count; n++) {
       groups->groups[n].first = groups->groups[n].count = 0;
       groups->groups[n].actor = PTX_NONE;
+      groups->groups[n].ahead = false;
    }
    /* a kernel has thousands of registers, and a few hundred of them are of products */
    const uint32_t first = groups->program->products_first, end = groups->program->products_end;
@@ -246,7 +248,24 @@ void machine_warpgroup_fence(machine_warp_t *warp) {
 }
 
 void machine_warpgroup_commit(machine_warp_t *warp) {
+   group_t *group = group_of(warp);
    member_of(warp)->committed++;
+   if (group->ahead)
+      machine_mbarriers_wake(warp->block);
+   group->ahead = false;
+}
+
+bool machine_warpgroup_is_ahead(machine_warp_t *warp, uint32_t pending) {
+   const machine_block_t *block = warp->block;
+   const uint32_t first = warp->number / WARPGROUP_WARPS * WARPGROUP_WARPS,
+                  committed = member_of(warp)->committed;
+   bool ahead = false;
+   for (uint32_t w = first; w < first + WARPGROUP_WARPS && w < block->warpgroups->warps; w++)
+      ahead |= committed > pending && block->warpgroups->members[w].committed < committed - pending &&
+               block->warps[w].alive;
+   ahead &= block->mbarriers && block->mbarriers->patience == MBARRIER_PATIENCE;
+   group_of(warp)->ahead |= ahead;
+   return ahead;
 }
 
 void machine_warpgroup_wait(machine_warp_t *warp, uint32_t pending) {

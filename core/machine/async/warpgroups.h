@@ -55,6 +55,9 @@ bool machine_warpgroup_arrive(machine_warp_t *warp, uint64_t a, uint64_t b, bool
 bool machine_warpgroup_start(machine_warp_t *warp, const machine_instruction_t *i);
 void machine_warpgroup_fence(machine_warp_t *warp);
 void machine_warpgroup_commit(machine_warp_t *warp);
+/* Whether the warp is about to see the end of a group that others of its warpgroup have not come to: on a device no group ends before, so that the
+ * warp waits.  False also when nothing else in the block can go on. */
+bool machine_warpgroup_is_ahead(machine_warp_t *warp, uint32_t pending);
 /* All but the newest pending groups are done. */
 void machine_warpgroup_wait(machine_warp_t *warp, uint32_t pending);
 /* Adds the product as an operation that reads shared memory (operations.h), to the group that is open.  The wait of any warp of the warpgroup

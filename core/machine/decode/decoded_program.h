@@ -27,7 +27,7 @@ enum machine_kind {
    MACHINE_EXIT,
    MACHINE_TRAP,
    MACHINE_BARRIER,
-   MACHINE_WAIT, /* at an mbarrier */
+   MACHINE_WAIT, /* at an mbarrier, or for others of a cluster or a warpgroup */
    MACHINE_NOTHING
 };
 

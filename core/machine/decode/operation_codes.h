@@ -17,7 +17,8 @@ enum machine_mbarrier_operation {
    MBARRIER_TEST_PARITY,
    MBARRIER_TRY_STATE,
    MBARRIER_TRY_PARITY,
-   MBARRIER_CLUSTER_WAIT /* barrier.cluster.wait, which stalls in the same way */
+   MBARRIER_CLUSTER_WAIT, /* barrier.cluster.wait, which stalls in the same way */
+   WARPGROUP_WAIT         /* wgmma.wait_group, likewise */
 };
 
 /* The field that tensormap.replace changes, in the order of the decoder's table. */

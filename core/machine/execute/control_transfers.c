@@ -1,5 +1,6 @@
 /* Executes the instructions that end a warp's straight run: branches, calls, returns, exits and barriers.
  * Splits lanes into fragments and joins fragments.  On the machine's thread. */
+#include "machine/async/warpgroups.h"
 #include "machine/in_flight/cluster_barrier.h"
 #include "machine/in_flight/mbarriers.h"
 #include "machine/state/execution.h"
@@ -114,6 +115,18 @@ static void branch_by_index(machine_warp_t *warp, uint32_t fragment, const machi
 static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const machine_instruction_t *i,
                               uint32_t mask);
 
+/* Executes an instruction that waits; false: it stalls, and is executed again. */
+static bool wait_passes(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
+   if (i->operation == MBARRIER_CLUSTER_WAIT)
+      return machine_cluster_wait(warp, i, mask);
+   if (i->operation != WARPGROUP_WAIT)
+      return machine_mbarrier_test(warp, i, mask);
+   if (machine_warpgroup_is_ahead(warp, (uint32_t)i->immediate))
+      return false;
+   i->run(warp, i, mask);
+   return true;
+}
+
 /* Executes an instruction that may move lanes to another place.  True when the loop must choose a fragment
  * anew. */
 bool machine_transfer(machine_warp_t *warp, uint32_t fragment, const machine_instruction_t *i,
@@ -149,8 +162,7 @@ bool machine_transfer(machine_warp_t *warp, uint32_t fragment, const machine_ins
    case MACHINE_BARRIER:
       return arrive_at_barrier(warp, f, i, mask);
    case MACHINE_WAIT:
-      f->stalled = !(i->operation == MBARRIER_CLUSTER_WAIT ? machine_cluster_wait(warp, i, mask)
-                                                           : machine_mbarrier_test(warp, i, mask));
+      f->stalled = !wait_passes(warp, i, mask);
       f->pc += !f->stalled;
       return f->stalled;
    default:

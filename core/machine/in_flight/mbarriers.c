@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #define MOST_MBARRIERS 4096u
-#define PATIENCE 4u
 
 machine_mbarriers_t *machine_mbarriers_new(machine_run_t *run, uint32_t shared_bytes, uint32_t threads,
                                            uint32_t width) {
@@ -49,7 +48,7 @@ void machine_mbarriers_begin(machine_block_t *block) {
    for (uint32_t n = 0; n < mbarriers->count; n++)
       machine_release(block->run, mbarriers->all[n].memory, rows_bytes(mbarriers));
    mbarriers->count = 0;
-   mbarriers->patience = PATIENCE;
+   mbarriers->patience = MBARRIER_PATIENCE;
    mbarriers->relaxed = false;
    memset(mbarriers->at, 0, (mbarriers->shared_bytes / 8 + 2) * sizeof *mbarriers->at);
 }
@@ -232,7 +231,7 @@ void machine_mbarriers_fence(machine_warp_t *warp, uint32_t lanes) {
 
 void machine_mbarriers_wake(machine_block_t *block) {
    block->overtakes = false;
-   block->mbarriers->patience = PATIENCE;
+   block->mbarriers->patience = MBARRIER_PATIENCE;
    block->run->changes++;
    for (uint32_t w = 0; w < block->warp_count; w++) {
       machine_warp_t *warp = &block->warps[w];

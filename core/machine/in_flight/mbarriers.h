@@ -18,6 +18,7 @@
 #include "machine/state/execution.h"
 
 #define MBARRIER_MOST_PENDING ((1u << 20) - 1)
+#define MBARRIER_PATIENCE 4u
 
 typedef struct machine_mbarrier {
    uint32_t offset;

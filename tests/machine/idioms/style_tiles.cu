@@ -7,7 +7,7 @@
 // map: map_b b bf16 dims=256,128 strides=512 box=64,128 swizzle=128
 // launch: matmul grid=1 block=384 shared=66560 args=map_a,map_b,y
 // expect: pass
-// broken: reject sync.phase
+// broken: reject race.async
 #include "tensor_maps.cuh"
 #include "warpgroups.cuh"
 namespace tiles {
