@@ -174,13 +174,14 @@ static bool overlaps(const copy_source_t *source, const machine_region_t *region
 }
 
 bool machine_copy_source_in_use(machine_warp_t *warp, uint32_t lane, const machine_region_t *region,
-                                uint64_t offset, uint32_t bytes, bool store, bool copies) {
+                                uint64_t offset, uint32_t bytes, bool store, enum machine_copy_access how) {
    const machine_copy_sources_t *sources = warp->block->copy_sources;
    warp->run->work.burden += sources ? sources->count : 0; /* each costs about as much as an instruction */
    for (uint32_t n = 0; sources && n < sources->count; n++) {
       const machine_operation_t *operation = machine_operation_at(warp->block, sources->list[n].operation);
-      const bool written = sources->list[n].written;
-      if ((written ? copies : !store) || !overlaps(&sources->list[n], region, offset, bytes) ||
+      const bool written = sources->list[n].written,
+                 together = how == BY_COPY || (how == BY_REDUCTION && operation->reduces);
+      if ((written ? together : !store) || !overlaps(&sources->list[n], region, offset, bytes) ||
           machine_actor_known(warp, lane, operation->actor, operation->count))
          continue;
       rkb_machine_finding_t *finding = machine_find(

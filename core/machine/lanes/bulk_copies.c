@@ -146,7 +146,7 @@ static void store(machine_warp_t *warp, const machine_instruction_t *i, uint32_t
       bulk_reduce(warp, i, lane, &row);
    else
       machine_bulk_store(warp, lane, &row);
-   machine_copy_destination_row(warp, bulk_writing(warp, lane, count, "a bulk copy"), &row);
+   machine_copy_destination_row(warp, bulk_writing(warp, i, lane, count, "a bulk copy"), &row);
 }
 
 OP(bulk_copy) {

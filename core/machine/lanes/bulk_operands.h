@@ -73,8 +73,11 @@ static inline bool bulk_operands_defined(machine_warp_t *warp, const machine_ins
 }
 
 /* The operation that writes what a copy of the lane's open group brings to global memory; 0: not followed. */
-static inline uint32_t bulk_writing(machine_warp_t *warp, uint32_t lane, uint32_t count, const char *what) {
-   return machine_operation_start(warp, lane, machine_bulk_written_group(warp, lane), count, what);
+static inline uint32_t bulk_writing(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane,
+                                    uint32_t count, const char *what) {
+   const uint32_t actor = machine_bulk_written_group(warp, lane);
+   return i->operation == BULK_REDUCE ? machine_reduction_start(warp, lane, actor, count, what)
+                                      : machine_operation_start(warp, lane, actor, count, what);
 }
 
 /* Adds a row of shared memory to one of global memory, or combines them as the instruction says. */

@@ -282,7 +282,8 @@ static void store(machine_warp_t *warp, moving_t *moving, const machine_tile_t *
       return;
    machine_tile_rows(tile, note_written, moving);
    machine_tile_pieces(tile, give, moving);
-   machine_copy_destination_tile(warp, bulk_writing(warp, moving->lane, count, "a tensor copy"), tile);
+   machine_copy_destination_tile(
+      warp, bulk_writing(warp, moving->instruction, moving->lane, count, "a tensor copy"), tile);
 }
 
 /* extras: the address in shared memory, that of the map, each with an offset; coordinates; the mbarrier's address with its offset; offsets

@@ -8,21 +8,24 @@
 
 #include <stdio.h>
 
-/* Checks the access against everything but other threads of the launch; false after a finding.  copies: machine_copy_source_in_use has it. */
+/* Checks the access against everything but other threads of the launch; false after a finding. */
 static bool may_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
-                       uint32_t bytes, bool store, bool copies) {
+                       uint32_t bytes, bool store, enum machine_copy_access how) {
    return machine_global_records(warp->run, region) &&
           !(store && machine_copies_have_sources(warp->block) &&
             machine_copies_overwritten(warp, lane, region, offset, bytes)) &&
           !(machine_copy_sources_kept(warp->block) &&
-            machine_copy_source_in_use(warp, lane, region, offset, bytes, store, copies)) &&
+            machine_copy_source_in_use(warp, lane, region, offset, bytes, store, how)) &&
           machine_launches_ordered(warp, lane, region, offset, bytes, store);
 }
 
 void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                            uint32_t bytes, const void *value, bool store, bool atomic) {
    const uint32_t shift = warp->block->launch->global_shift;
-   if (!may_access(warp, lane, region, offset, bytes, store, store && !value))
+   const enum machine_copy_access how = !store || (value && !atomic) ? BY_THREAD
+                                        : atomic                     ? BY_REDUCTION
+                                                                     : BY_COPY;
+   if (!may_access(warp, lane, region, offset, bytes, store, how))
       return;
    for (uint64_t granule = offset >> shift;
         store && machine_was_read_only(warp, region) && granule <= (offset + bytes - 1) >> shift; granule++)
@@ -65,7 +68,7 @@ static bool reads_unfenced(machine_warp_t *warp, uint32_t lane, machine_region_t
 
 void machine_global_copied(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                            uint32_t bytes, bool followed) {
-   if (!may_access(warp, lane, region, offset, bytes, false, false) ||
+   if (!may_access(warp, lane, region, offset, bytes, false, BY_THREAD) ||
        reads_unfenced(warp, lane, region, offset, bytes))
       return;
    if (followed)
