@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ALIKE 0x1p-8    /* floating-point numbers that differ by no more than this share count as the same */
 #define NOTHING 0x1p-30 /* smaller numbers count as 0 */
@@ -89,7 +90,8 @@ bool machine_results_mark(rkb_machine_conditions_t *c) {
    free(used);
    free(of_register);
    free(from);
-   return made;
+   c->read_later = calloc(registers, sizeof *c->read_later);
+   return made && c->read_later;
 }
 
 /* The thread and its block, as far along each axis as the place says. */
@@ -127,41 +129,57 @@ static double size_of(const rkb_machine_conditions_t *c, const struct step *step
                              : machine_condition_number(value, step->type);
 }
 
-/* Leaves out the steps whose number differs at another place. */
-static void compare_places(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch) {
-   double *sizes = calloc((size_t)c->count + 1, sizeof *sizes);
-   struct range result;
-   for (uint32_t turn = 0; turn < 2 && sizes; turn++) {
-      go_to(c, launch, turn ? c->place : c->other_place);
-      for (uint32_t n = 0; n < c->count; n++) {
-         struct step *step = &c->steps[n];
-         const bool known = machine_condition_step(c, step, launch, &result);
-         const double size =
-            known && step->counts && step->by_place ? size_of(c, step, launch, (uint64_t)result.low) : NAN;
-         if (turn == 0)
-            sizes[n] = size;
-         else if (known && step->by_place && !(fabs(size - sizes[n]) <= 0))
-            step->counts = false;
-      }
+/* Marks the steps that count and are wanted, and those from which they are computed.  A step before counts up to where its register is written again.
+ * wanted: NULL, if all are; by_place: only those that depend on the place. */
+static void mark_needed(rkb_machine_conditions_t *c, const uint8_t *wanted, bool by_place) {
+   memset(c->read_later, 0, ((size_t)c->function->register_count + 1) * sizeof *c->read_later);
+   for (uint32_t n = c->count; n-- > 0;) {
+      struct step *step = &c->steps[n];
+      const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
+      bool *later = &c->read_later[operands[0].index];
+      step->needed =
+         *later || (step->counts && (step->by_place || !by_place) && (!wanted || wanted[step->number]));
+      *later = false;
+      for (uint32_t k = 1; k < step->statement->operand_count && step->needed; k++)
+         if (operands[k].kind == PTX_OPERAND_REGISTER)
+            c->read_later[operands[k].index] = true;
    }
-   free(sizes);
+}
+
+/* Notes the numbers that depend on the place, at the other place. */
+static void note_other_place(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch, double *sizes) {
+   struct range result;
+   mark_needed(c, NULL, true);
+   go_to(c, launch, c->other_place);
+   for (uint32_t n = 0; n < c->count; n++) {
+      const struct step *step = &c->steps[n];
+      const bool known = step->needed && machine_condition_step(c, step, launch, &result);
+      sizes[n] =
+         known && step->counts && step->by_place ? size_of(c, step, launch, (uint64_t)result.low) : NAN;
+   }
 }
 
 void machine_results_follow(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch,
                             const uint8_t *wanted,
                             void (*visit)(void *argument, uint32_t number, bool outcome, double distance),
                             void *argument) {
+   double *sizes = wanted ? NULL : malloc(((size_t)c->count + 1) * sizeof *sizes);
    struct range result;
-   if (!wanted)
-      compare_places(c, launch);
+   if (sizes)
+      note_other_place(c, launch, sizes);
+   mark_needed(c, wanted, false);
    go_to(c, launch, c->place);
    for (uint32_t n = 0; n < c->count; n++) {
       struct step *step = &c->steps[n];
-      if (machine_condition_step(c, step, launch, &result) && step->counts &&
-          (!wanted || wanted[step->number]))
+      if (!step->needed || !machine_condition_step(c, step, launch, &result) || !step->counts)
+         continue;
+      if (sizes && step->by_place && !(fabs(size_of(c, step, launch, (uint64_t)result.low) - sizes[n]) <= 0))
+         step->counts = false; /* the number differs at the other place */
+      else if (!wanted || wanted[step->number])
          visit(argument, step->number, outcome_of(step, (uint64_t)result.low),
                machine_condition_distance(c, step, launch));
    }
+   free(sizes);
 }
 
 bool rkb_machine_results_count(const rkb_machine_conditions_t *c, uint32_t number) {

@@ -73,6 +73,7 @@ struct step {
    bool tells; /* counts as a comparison of its result with 0, as in 1u >> min(D / 512 ^ 5, 31) */
    bool counts;   /* in a list of one thread: its outcome, or whether its result is what it was at first */
    bool by_place; /* and it depends on that thread's place */
+   bool needed;   /* something that is asked for is computed from it (condition_results.c) */
    bool has_first;
    uint64_t first; /* its result at the first launch that was looked at */
    machine_lone_t *
@@ -111,6 +112,7 @@ struct rkb_machine_conditions {
    uint32_t block[3];
    uint32_t thread[3];          /* OF_ONE_THREAD */
    uint64_t place, other_place; /* of that thread, and of one with which it is compared */
+   bool *read_later;            /* OF_ONE_THREAD, by register: room to find the needed steps */
 };
 
 static inline bool machine_is_place(uint64_t special) {

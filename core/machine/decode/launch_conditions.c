@@ -228,6 +228,7 @@ void rkb_machine_conditions_free(rkb_machine_conditions_t *c) {
    free(c->steps);
    free(c->values);
    free(c->known);
+   free(c->read_later);
    machine_paths_free(c->paths);
    free(c->cells);
    machine_lone_free(c->lone);
