@@ -399,6 +399,10 @@ void rkb_machine_conditions_measure(
 /* Whether something is computed from an argument or a size whose value differs between the two launches of the kernel.  If not, all conditions have equal outcomes. */
 bool rkb_machine_conditions_tell(const rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch,
                                  const rkb_plan_launch_t *other);
+/* The list was followed at `launch`, and until the next call it is followed at launches that differ from it only in arguments and sizes in which `other`
+ * differs too: numbers that do not depend on these are not computed again.  other: NULL, to compute all numbers again. */
+void rkb_machine_conditions_hold(rkb_machine_conditions_t *conditions, const rkb_plan_launch_t *launch,
+                                 const rkb_plan_launch_t *other);
 /* Whether the sides of a condition are the same polynomials of the sizes everywhere: only sums and products, of numbers so small that they do not
  * wrap. */
 bool rkb_machine_conditions_smooth(const rkb_machine_conditions_t *conditions, uint32_t number);

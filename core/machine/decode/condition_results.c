@@ -133,12 +133,14 @@ static double size_of(const rkb_machine_conditions_t *c, const struct step *step
  * wanted: NULL, if all are; by_place: only those that depend on the place. */
 static void mark_needed(rkb_machine_conditions_t *c, const uint8_t *wanted, bool by_place) {
    memset(c->read_later, 0, ((size_t)c->function->register_count + 1) * sizeof *c->read_later);
+   bool loads = false;
    for (uint32_t n = c->count; n-- > 0;) {
       struct step *step = &c->steps[n];
       const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
       bool *later = &c->read_later[operands[0].index];
-      step->needed =
-         *later || (step->counts && (step->by_place || !by_place) && (!wanted || wanted[step->number]));
+      step->needed = *later || (loads && step->operation == STORE) ||
+                     (step->counts && (step->by_place || !by_place) && (!wanted || wanted[step->number]));
+      loads |= step->needed && step->operation == LOAD;
       *later = false;
       for (uint32_t k = 1; k < step->statement->operand_count && step->needed; k++)
          if (operands[k].kind == PTX_OPERAND_REGISTER)
@@ -159,6 +161,16 @@ static void note_other_place(rkb_machine_conditions_t *c, const rkb_plan_launch_
    }
 }
 
+/* As machine_condition_step. */
+static inline bool take_or_keep(rkb_machine_conditions_t *c, const struct step *step,
+                                const rkb_plan_launch_t *launch, struct range *result) {
+   const uint32_t to = c->function->operands[step->statement->operand].index;
+   if (!step->held)
+      return machine_condition_step(c, step, launch, result);
+   *result = c->values[to];
+   return c->known[to];
+}
+
 void machine_results_follow(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch,
                             const uint8_t *wanted,
                             void (*visit)(void *argument, uint32_t number, bool outcome, double distance),
@@ -167,11 +179,12 @@ void machine_results_follow(rkb_machine_conditions_t *c, const rkb_plan_launch_t
    struct range result;
    if (sizes)
       note_other_place(c, launch, sizes);
-   mark_needed(c, wanted, false);
+   if (!wanted || !c->has_needed_alone)
+      mark_needed(c, wanted, false);
    go_to(c, launch, c->place);
    for (uint32_t n = 0; n < c->count; n++) {
       struct step *step = &c->steps[n];
-      if (!step->needed || !machine_condition_step(c, step, launch, &result) || !step->counts)
+      if ((!step->needed && !c->has_needed_alone) || !take_or_keep(c, step, launch, &result) || !step->counts)
          continue;
       if (sizes && step->by_place && !(fabs(size_of(c, step, launch, (uint64_t)result.low) - sizes[n]) <= 0))
          step->counts = false; /* the number differs at the other place */
@@ -187,4 +200,34 @@ bool rkb_machine_results_count(const rkb_machine_conditions_t *c, uint32_t numbe
    for (uint32_t n = 0; n < c->count; n++)
       counts |= c->steps[n].number == number && c->steps[n].counts;
    return counts;
+}
+
+/* Marks in `moves` the registers that the list writes more than once: a value that stays is not there any more when it is read again. */
+static void mark_several_writers(const rkb_machine_conditions_t *c, bool *moves, bool *written) {
+   for (uint32_t n = 0; n < c->count; n++) {
+      const uint32_t to = c->function->operands[c->steps[n].statement->operand].index;
+      moves[to] |= written[to];
+      written[to] = true;
+   }
+}
+
+void rkb_machine_conditions_hold(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch,
+                                 const rkb_plan_launch_t *other) {
+   const size_t registers = (size_t)c->function->register_count + 1;
+   bool *moves = other && c->followed == OF_ONE_THREAD ? calloc(2 * registers, sizeof *moves) : NULL;
+   if (moves)
+      mark_several_writers(c, moves, moves + registers);
+   for (uint32_t n = 0; n < c->count; n++) {
+      struct step *step = &c->steps[n];
+      const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
+      /* what memory holds, and what the size of a warp decides, is in no operand */
+      bool own = !moves || step->operation >= LONE || moves[operands[0].index] ||
+                 machine_condition_differs(c, step, launch, other);
+      for (uint32_t k = 1; k < step->statement->operand_count && !own; k++)
+         own = operands[k].kind == PTX_OPERAND_REGISTER && moves[operands[k].index];
+      step->held = !own;
+      if (moves)
+         moves[operands[0].index] = own;
+   }
+   free(moves);
 }

@@ -74,6 +74,7 @@ struct step {
    bool counts;   /* in a list of one thread: its outcome, or whether its result is what it was at first */
    bool by_place; /* and it depends on that thread's place */
    bool needed;   /* something that is asked for is computed from it (condition_results.c) */
+   bool held;     /* its number is the same as at the launch before (rkb_machine_conditions_hold) */
    bool has_first;
    uint64_t first; /* its result at the first launch that was looked at */
    machine_lone_t *
@@ -113,6 +114,7 @@ struct rkb_machine_conditions {
    uint32_t thread[3];          /* OF_ONE_THREAD */
    uint64_t place, other_place; /* of that thread, and of one with which it is compared */
    bool *read_later;            /* OF_ONE_THREAD, by register: room to find the needed steps */
+   bool has_needed_alone;       /* rkb_machine_conditions_keep dropped the other steps */
 };
 
 static inline bool machine_is_place(uint64_t special) {

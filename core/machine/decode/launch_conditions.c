@@ -365,5 +365,6 @@ void rkb_machine_conditions_keep(rkb_machine_conditions_t *c, const uint8_t *wan
    }
    memmove(c->steps, c->steps + c->count - kept, kept * sizeof *c->steps);
    c->count = kept;
+   c->has_needed_alone = true;
    free(needed);
 }

@@ -413,18 +413,33 @@ static void follow(struct walk *walk, rkb_machine_conditions_t *conditions, cons
    walk->turns = before - *turns;
 }
 
-/* Whether what changes along the axis decides nothing. */
-static bool is_same_along(const struct walk *walk, const rkb_machine_conditions_t *conditions) {
-   rkb_plan_argument_t arguments[MOST_ARGUMENTS];
-   rkb_plan_launch_t other = walk->launch;
-   memcpy(arguments, walk->arguments, sizeof arguments);
-   other.arguments = arguments;
+/* A launch that differs from the present one in all that changes along the axis. */
+static void make_other(const struct walk *walk, rkb_plan_launch_t *other,
+                       rkb_plan_argument_t arguments[MOST_ARGUMENTS]) {
+   *other = walk->launch;
+   memcpy(arguments, walk->arguments, sizeof walk->arguments);
+   other->arguments = arguments;
    for (uint32_t n = 0; n < MOST_SIZES; n++)
       if (walk->changes[n] && n < MOST_ARGUMENTS)
          arguments[n].value++;
       else if (walk->changes[n])
-         ++*size_at(&other, n);
+         ++*size_at(other, n);
+}
+
+/* Whether what changes along the axis decides nothing. */
+static bool is_same_along(const struct walk *walk, const rkb_machine_conditions_t *conditions) {
+   rkb_plan_argument_t arguments[MOST_ARGUMENTS];
+   rkb_plan_launch_t other;
+   make_other(walk, &other, arguments);
    return !rkb_machine_conditions_tell(conditions, &walk->launch, &other);
+}
+
+/* From here on along the axis, numbers that do not change along it stay. */
+static void hold_along(const struct walk *walk, rkb_machine_conditions_t *conditions) {
+   rkb_plan_argument_t arguments[MOST_ARGUMENTS];
+   rkb_plan_launch_t other;
+   make_other(walk, &other, arguments);
+   rkb_machine_conditions_hold(conditions, &walk->launch, &other);
 }
 
 /* As at the place before, for as many turns. */
@@ -448,7 +463,10 @@ static int walk_axis(struct search *s, rkb_machine_conditions_t *conditions, con
             repeat(walk);
          else
             follow(walk, conditions, wanted);
+         if (n == 0)
+            hold_along(walk, conditions);
       }
+      rkb_machine_conditions_hold(conditions, &walk->launch, NULL);
    }
    free(walk);
    return status;
