@@ -246,12 +246,70 @@ static void a_thread_uses_what_is_the_same_at_other_sizes(void **state) {
    rkb_machine_module_free(module);
 }
 
+/* A thread compares 2 n + m + 1 + tid / 1024 with 1237.  %r3 is m first, and then n + 1. */
+static const char two_writers[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                  ".visible .entry decide(.param .u32 m, .param .u32 n)\n{\n"
+                                  ".reg .pred %p<2>;\n.reg .b32 %r<9>;\n"
+                                  "ld.param.u32 %r1, [m];\n"
+                                  "ld.param.u32 %r2, [n];\n"
+                                  "mov.u32 %r3, %r1;\n"
+                                  "add.s32 %r4, %r3, %r2;\n"
+                                  "add.s32 %r3, %r2, 1;\n"
+                                  "add.s32 %r5, %r3, %r4;\n"
+                                  "mov.u32 %r6, %tid.x;\n"
+                                  "shr.u32 %r7, %r6, 10;\n"
+                                  "add.s32 %r8, %r7, %r5;\n"
+                                  "setp.eq.s32 %p1, %r8, 1237;\n"
+                                  "ret;\n}\n";
+
+/* held: numbers of m alone are computed at the first n only. */
+static void measure_along(bool held) {
+   static const uint64_t places[2] = {0, 1023};
+   rkb_machine_module_t *module = rkb_machine_module_read(two_writers, strlen(two_writers));
+   assert_non_null(module);
+   rkb_machine_conditions_t *conditions = rkb_machine_results_new(module, "decide", places, NULL);
+   assert_non_null(conditions);
+   uint8_t wanted[16] = {0};
+   assert_true(rkb_machine_conditions_numbers(conditions) <= sizeof wanted);
+   memset(wanted, 1, sizeof wanted);
+   for (uint32_t n = 1; n < 900; n++) {
+      const rkb_plan_argument_t arguments[] = {{.buffer = UINT32_MAX, .bytes = 4, .value = 200},
+                                               {.buffer = UINT32_MAX, .offset = 4, .bytes = 4, .value = n}},
+                                others[] = {arguments[0],
+                                            {.buffer = UINT32_MAX, .offset = 4, .bytes = 4, .value = n + 1}};
+      const rkb_plan_launch_t launch = {.entry = "decide",
+                                        .grid = {1, 1, 1},
+                                        .block = {32, 1, 1},
+                                        .arguments = arguments,
+                                        .argument_count = 2};
+      rkb_plan_launch_t other = launch;
+      struct measured measured = {.distance = 0.5};
+      other.arguments = others;
+      rkb_machine_conditions_measure(conditions, &launch, wanted, note_distance, &measured);
+      assert_int_equal(measured.outcome, n == 518);
+      assert_true(measured.distance == 2.0 * n + 201 - 1237);
+      if (n == 1 && held)
+         rkb_machine_conditions_keep(conditions, wanted);
+      if (n == 2 && held)
+         rkb_machine_conditions_hold(conditions, &launch, &other);
+   }
+   rkb_machine_conditions_free(conditions);
+   rkb_machine_module_free(module);
+}
+
+static void numbers_that_stay_are_kept_along_a_dim(void **state) {
+   (void)state;
+   measure_along(false);
+   measure_along(true);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_launch_decides_by_its_parameters_and_sizes),
       cmocka_unit_test(calls_floats_and_loops_are_followed),
       cmocka_unit_test(a_range_is_measured_to_one_of_its_ends),
       cmocka_unit_test(a_thread_uses_what_is_the_same_at_other_sizes),
+      cmocka_unit_test(numbers_that_stay_are_kept_along_a_dim),
    };
    return RUN_TESTS(tests);
 }
