@@ -57,6 +57,11 @@ static float draw_addend(uint32_t kind) {
    return value;
 }
 
+/* As in tiles to which nothing was added so far; a few of them are -0, to which zeros add to 0. */
+static float draw_zero(void) {
+   return draw(64) == 0 ? -0.0f : 0.0f;
+}
+
 static void compare(const machine_group_rule_t *rule, uint32_t kind) {
    static machine_row_factors_t a;
    static machine_column_factors_t b;
@@ -65,10 +70,11 @@ static void compare(const machine_group_rule_t *rule, uint32_t kind) {
    float before[GROUP_REGISTERS][LANES], after[GROUP_REGISTERS][LANES], first[GROUP_REGISTERS][LANES];
    float *results[GROUP_REGISTERS];
    draw_factors(rule, kind, &a, &b);
+   const bool zeros = draw(4) == 0;
    for (uint32_t n = 0; n < GROUP_REGISTERS; n++) {
       results[n] = after[n];
       for (uint32_t l = 0; l < LANES; l++)
-         before[n][l] = draw_addend(kind);
+         before[n][l] = zeros ? draw_zero() : draw_addend(kind);
    }
    for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
       memcpy(after, before, sizeof after);
