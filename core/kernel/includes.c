@@ -128,8 +128,8 @@ static bool names_a_file(const char *text, size_t length) {
    return false;
 }
 
-/* The first words have a meaning that depends on the time of the compile, on the compiler or on the text's place in a file (an exported file has lines
- * before the text).  The checked text must mean the same for everybody who compiles it.  Then the words that an exported file adds (export_support.cuh): a
+/* The first words have a meaning that depends on the time of the compile, on the compiler, on the machine that compiles for the host, or on the text's
+ * place in a file (an exported file has lines before the text).  Some are the beginnings of several names.  The checked text must mean the same for everybody who compiles it.  Then the words that an exported file adds (export_support.cuh): a
  * macro or function of such a name would change what it launches. */
 static const char *const circumstances[] = {"__TIME__",
                                             "__DATE__",
@@ -144,6 +144,43 @@ static const char *const circumstances[] = {"__TIME__",
                                             "__clang__",
                                             "__GNUC__",
                                             "_MSC_VER",
+                                            "__x86_64",
+                                            "__amd64",
+                                            "__i386",
+                                            "__aarch64__",
+                                            "__ARM_",
+                                            "__arm__",
+                                            "__powerpc",
+                                            "__riscv",
+                                            "__linux",
+                                            "__gnu_linux__",
+                                            "__unix",
+                                            "__ELF__",
+                                            "__APPLE__",
+                                            "_WIN32",
+                                            "_WIN64",
+                                            "__MINGW",
+                                            "__CYGWIN__",
+                                            "__SSE",
+                                            "__AVX",
+                                            "__MMX",
+                                            "__FXSR__",
+                                            "__k8",
+                                            "__code_model_",
+                                            "__VERSION__",
+                                            "__GNUC_",
+                                            "__GNUG__",
+                                            "__GXX_",
+                                            "__OPTIMIZE",
+                                            "__NO_INLINE__",
+                                            "__STRICT_ANSI__",
+                                            "_GNU_SOURCE",
+                                            "__STDC_HOSTED__",
+                                            "__EDG",
+                                            "__x86_64__",
+                                            "__amd64__",
+                                            "__linux__",
+                                            "__unix__",
                                             "__LINE__",
                                             "__FILE__",
                                             "__FILE_NAME__",
@@ -173,6 +210,10 @@ static const char *const circumstances[] = {"__TIME__",
                                             NULL};
 static const char exported[] = "rkb_";
 
+static bool is_letter(char c) {
+   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
 static void refuse_circumstance(rkb_finding_t *finding, const rkb_token_t *token, const char *name) {
    if (strncmp(name, exported, strlen(exported)) == 0)
       rkb_finding_set(finding, "build.error", token->line, token->column,
@@ -181,8 +222,29 @@ static void refuse_circumstance(rkb_finding_t *finding, const rkb_token_t *token
    else
       rkb_finding_set(
          finding, "build.error", token->line, token->column,
-         "%s is refused: what a candidate compiles to may depend neither on the time, nor on the compiler's name, nor on where its text stands",
+         "%s is refused: what a candidate compiles to may depend neither on the time, nor on the compiler or the machine that it runs on, nor on where its text stands",
          name);
+}
+
+/* A word that does not end in an underscore, or ends in a single one, is the beginning of a family of reserved names. */
+static bool is_circumstance(const char *name, const char *word) {
+   const size_t length = strlen(word);
+   const bool whole = length < 2 || strncmp(word, "__", 2) != 0 || strcmp(word + length - 2, "__") == 0 ||
+                      strncmp(word, "__builtin", 9) == 0;
+   return whole ? strcmp(name, word) == 0 : strncmp(name, word, length) == 0;
+}
+
+/* Whether a directive asks for one of the words without underscores that GCC defines.  Elsewhere they are words like any other. */
+static const char *asked_for(const char *directive) {
+   static const char *const words[] = {"linux", "unix", NULL};
+   const char *c = rkb_skip_blank(directive + (directive[0] == '#' ? 1 : directive[0] == '?' ? 3 : 2));
+   if (strncmp(c, "if", 2) != 0 && strncmp(c, "elif", 4) != 0)
+      return NULL;
+   for (uint32_t n = 0; words[n]; n++)
+      for (const char *at = strstr(c, words[n]); at; at = strstr(at + 1, words[n]))
+         if (!is_letter(at[-1]) && !is_letter(at[strlen(words[n])]))
+            return words[n];
+   return NULL;
 }
 
 static void check_circumstances(const char *source, const rkb_token_t *token, rkb_finding_t *finding) {
@@ -193,8 +255,11 @@ static void check_circumstances(const char *source, const rkb_token_t *token, rk
    if (token->kind == RKB_TOKEN_IDENTIFIER && strncmp(text, exported, strlen(exported)) == 0)
       refuse_circumstance(finding, token, text);
    for (uint32_t i = 0; circumstances[i]; i++)
-      if (token->kind == RKB_TOKEN_IDENTIFIER ? strcmp(text, circumstances[i]) == 0 : strstr(text, circumstances[i]) != NULL)
+      if (token->kind == RKB_TOKEN_IDENTIFIER ? is_circumstance(text, circumstances[i])
+                                              : strstr(text, circumstances[i]) != NULL)
          refuse_circumstance(finding, token, circumstances[i]);
+   if (token->kind == RKB_TOKEN_DIRECTIVE && length < sizeof text && length && asked_for(text))
+      refuse_circumstance(finding, token, asked_for(text));
    if (length >= sizeof text && token->kind == RKB_TOKEN_DIRECTIVE)
       rkb_finding_set(finding, "build.error", token->line, token->column, "a directive of more than %zu bytes is refused", sizeof text - 1);
 }
@@ -249,10 +314,6 @@ static void check_lines(const char *source, size_t bytes, rkb_finding_t *finding
 
 /* Pasting (##) makes a word from other words, and no token shows the result.  So a text that pastes is refused if one of the words above can be composed
  * of words in the text, although only the preprocessor knows whether it is. */
-static bool is_letter(char c) {
-   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 #define LONGEST_NAME 32
 
 /* starts[i][k]: a bit for each length of a word of the text that stands in name i at place k. */

@@ -373,6 +373,10 @@ bool rkb_machine_watched(const rkb_machine_t *machine, rkb_machine_finding_t *wr
  * no later one, also keeps the lines, which takes more time.  On the same buffers it finds the same race, with that line. */
 bool rkb_machine_seek_second_access(rkb_machine_t *machine);
 
+/* Whether some access names a cache policy that may keep lines in the cache beyond its launch: one that is made by createpolicy or computed, or a
+ * number that is not known to be harmless.  The line of the PTX, and the opcode, which lives as long as the module. */
+bool rkb_machine_lasting_policy(const rkb_machine_module_t *module, uint32_t *line, const char **opcode);
+
 /* The conditions of a kernel that a launch decides by its parameters and sizes alone.  visit is called for
  * each, in the order of the text, with its number in the kernel.  NULL: the module has no such kernel, or
  * memory ran out.  The module must outlive the list; one thread uses the list at a time. */

@@ -182,7 +182,8 @@ typedef struct machine_program {
    uint32_t frame_bytes;              /* local memory of one thread */
    machine_shared_variable_t *shared; /* static ones, ascending */
    uint32_t shared_count;
-   uint32_t shared_bytes; /* of the static ones, with the gaps between them */
+   uint32_t shared_first; /* bytes before the first variable, which belong to the system */
+   uint32_t shared_bytes; /* of the static ones, with the gaps between them and what is before them */
    uint32_t dynamic_shared_offset;
    uint32_t shared_gap; /* bytes after each static variable that is followed by another one */
    uint32_t parameter_bytes;
@@ -254,6 +255,8 @@ const machine_program_t *machine_program_stores(const ptx_module_t *module, cons
 
 /* shared_layout.c: whether bytes of shared memory touch what lies between two variables, and the variable nearest to them. */
 static inline bool machine_touches_gap(const machine_program_t *program, uint64_t offset, uint32_t bytes) {
+   if (offset < program->shared_first)
+      return true;
    for (uint32_t n = 0; n < program->shared_count; n++) {
       const machine_shared_variable_t *variable = &program->shared[n];
       if (offset < variable->gap_end && offset + bytes > (uint64_t)variable->offset + variable->bytes)
@@ -262,7 +265,7 @@ static inline bool machine_touches_gap(const machine_program_t *program, uint64_
    return false;
 }
 const machine_shared_variable_t *machine_nearest_shared(const machine_program_t *program, uint64_t offset);
-/* Bytes of a block's shared memory without the gaps between its variables. */
+/* Bytes of a block's shared memory without the gaps between its variables and what the system keeps. */
 uint64_t machine_shared_without_gaps(const machine_program_t *program, uint64_t bytes);
 
 /* control_flow.c: basic blocks and the order in which divergent lanes wait for each other. */

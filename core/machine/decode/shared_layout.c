@@ -7,10 +7,18 @@
 #include "machine/decode/decode.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_SHARED (1u << 20)
 #define MOST_LAID_OUT (1u << 24) /* with the gaps */
+#define OF_THE_SYSTEM 1024u
 #define GAP 256u                 /* two rows of 32 words: a tile's next row does not reach over it */
+
+/* How many bytes at the beginning the system keeps. */
+static uint32_t kept_by_system(const ptx_module_t *module) {
+   const char *target = module->target;
+   return strncmp(target, "sm_", 3) == 0 && atoi(target + 3) >= 90 ? OF_THE_SYSTEM : 0;
+}
 
 static bool belongs(const decoder_t *decoder, const ptx_variable_t *variable) {
    return variable->space == PTX_SHARED &&
@@ -45,6 +53,9 @@ bool decode_lay_out_shared(decoder_t *decoder) {
    if (!program->shared)
       return decode_out_of_memory(decoder);
    program->shared_gap = (uint32_t)gap;
+   if (count || dynamic)
+      program->shared_first = kept_by_system(module);
+   offset = program->shared_first;
    for (uint32_t n = 0; n < module->variable_count; n++) {
       const ptx_variable_t *variable = &module->variables[n];
       if (!belongs(decoder, variable) || is_dynamic(variable))
@@ -53,7 +64,8 @@ bool decode_lay_out_shared(decoder_t *decoder) {
          offset += gap;
       offset = aligned(offset, variable->alignment);
       if (variable->bytes > MOST_SHARED ||
-          offset + variable->bytes - program->shared_count * gap > MOST_SHARED || offset > MOST_LAID_OUT)
+          offset + variable->bytes - program->shared_first - program->shared_count * gap > MOST_SHARED ||
+          offset > MOST_LAID_OUT)
          return decode_unsupported(decoder, "more than 1 MiB of static shared memory");
       if (program->shared_count)
          program->shared[program->shared_count - 1].gap_end = (uint32_t)offset;
@@ -62,7 +74,7 @@ bool decode_lay_out_shared(decoder_t *decoder) {
       decoder->shared_offset[n] = (uint32_t)offset;
       offset += variable->bytes;
    }
-   program->shared_bytes = (uint32_t)offset;
+   program->shared_bytes = count ? (uint32_t)offset : 0;
    if (dynamic && program->shared_count)
       offset += gap;
    program->dynamic_shared_offset = (uint32_t)aligned(offset, dynamic_alignment);
@@ -94,5 +106,5 @@ uint64_t machine_shared_without_gaps(const machine_program_t *program, uint64_t 
       const bool has_gap = variable->gap_end > variable->offset + variable->bytes;
       gaps += has_gap && variable->gap_end <= bytes ? program->shared_gap : 0;
    }
-   return bytes - gaps;
+   return bytes > program->shared_first ? bytes - gaps - program->shared_first : 0;
 }

@@ -263,8 +263,10 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
    const size_t local = (size_t)launch->program->frame_bytes * LANES * block->warp_count;
    if (run->local)
       memset(run->local_defined, 0, local);
+   /* what the system keeps is no work of the kernel's */
+   const uint32_t kept = block->cluster.shared_bytes ? launch->program->shared_first : 0;
    machine_count_bytes(run,
-                       block->shared_bytes + local +
+                       block->shared_bytes - block->cluster.blocks * kept + local +
                           (uint64_t)launch->program->register_count * REGISTER_BYTES * block->warp_count);
    run->work.burden += START_BURDEN * block->warp_count;
    machine_grid_dependency_block(block);

@@ -14,10 +14,12 @@ void machine_shared_clear(machine_block_t *block) {
       block->shared_races[n] = (EPOCH_LIMIT - 1) << EPOCH_SHIFT;
 }
 
-/* Marks the bytes between two variables of shared memory, which no access may touch. */
+/* Marks the bytes between two variables of shared memory, and those before the first one, which no access may touch. */
 static void guard_gaps(machine_block_t *block) {
    const machine_program_t *program = block->launch->program;
    const uint32_t record = block->epoch << EPOCH_SHIFT | NOBODYS << 11, granule = 1u << block->shared_shift;
+   for (uint32_t g = 0; g < program->shared_first >> block->shared_shift; g++)
+      block->shared_races[g] = record;
    for (uint32_t n = 0; n < program->shared_count; n++) {
       const machine_shared_variable_t *variable = &program->shared[n];
       const uint32_t first = (variable->offset + variable->bytes + granule - 1) >> block->shared_shift;

@@ -19,6 +19,35 @@ static bool is_asm(const source_t *source, uint32_t i) {
    return source_is(source, i, "asm") || source_is(source, i, "__asm__") || source_is(source, i, "__asm");
 }
 
+static bool is_plain_string(const source_t *source, uint32_t i) {
+   const rkb_token_t *token = &source->code[i];
+   return token->kind == RKB_TOKEN_STRING && token->length >= 2 && source->text[token->start] == '"';
+}
+
+/* Strings that follow one another are one string to the compiler: "%%sm" "id".  Returns the first token behind them. */
+static uint32_t search_strings(const search_t *search, const source_t *source, uint32_t first, uint32_t end,
+                               const rkb_token_t *from) {
+   uint32_t after = first + 1;
+   size_t bytes = source->code[first].length;
+   for (; after < end && is_plain_string(source, first) && is_plain_string(source, after); after++)
+      bytes += source->code[after].length;
+   char *joined = after > first + 1 ? malloc(bytes + 1) : NULL;
+   size_t length = 0;
+   for (uint32_t i = first; i < after; i++) { /* without memory each is searched by itself */
+      const rkb_token_t *token = &source->code[i];
+      const size_t skipped = joined && i > first, kept = token->length - skipped - (joined && i + 1 < after);
+      if (joined)
+         memcpy(joined + length, source->text + token->start + skipped, kept);
+      else
+         search_text(search, from ? from : token, source->text + token->start, token->length, true);
+      length += kept;
+   }
+   if (joined)
+      search_text(search, from ? from : &source->code[first], joined, length, true);
+   free(joined);
+   return after;
+}
+
 /* The strings of an asm statement up to its first colon; operands behind it are C. */
 static uint32_t search_asm(const search_t *search, const source_t *source, uint32_t i,
                            const rkb_token_t *from) {
@@ -29,11 +58,9 @@ static uint32_t search_asm(const search_t *search, const source_t *source, uint3
    if (close == SOURCE_NONE)
       return i;
    uint32_t at = open + 1;
-   for (; at < close && !source_is(source, at, ":") && !source_is(source, at, "::"); at++) {
-      const rkb_token_t *token = &source->code[at];
-      if (token->kind == RKB_TOKEN_STRING)
-         search_text(search, from ? from : token, source->text + token->start, token->length, true);
-   }
+   while (at < close && !source_is(source, at, ":") && !source_is(source, at, "::"))
+      at =
+         source->code[at].kind == RKB_TOKEN_STRING ? search_strings(search, source, at, close, from) : at + 1;
    return at;
 }
 

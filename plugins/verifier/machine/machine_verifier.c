@@ -86,12 +86,22 @@ static uint64_t budget_of(const struct verifier *me) {
 }
 
 /* Hints that outlive the launch, wherever in the PTX they come from: lint sees only what the text says in one piece. */
-static void note_cache_policies(const rkb_build_t *build, struct outcome *outcome) {
+static void note_cache_policies(const rkb_build_t *build, const rkb_machine_module_t *module,
+                                struct outcome *outcome) {
+   const char *opcode;
+   uint32_t line;
    static const char *const words[] = {"evict_last", "createpolicy", "applypriority", "discard.global"};
    for (size_t n = 0; n < sizeof words / sizeof *words; n++)
       if (memmem(build->ptx, build->ptx_bytes, words[n], strlen(words[n])))
          outcome_note(outcome, RKB_MACHINE_SUSPECT, "environment.cache_policy", json_pack("{s:s}", "instruction", words[n]),
                       "the PTX has %s: such a hint outlives the launch and would carry one timed run's data into the next", words[n]);
+   if (module && rkb_machine_lasting_policy(module, &line, &opcode))
+      outcome_note(
+         outcome, RKB_MACHINE_SUSPECT, "environment.cache_policy",
+         json_pack("{s:s, s:i}", "instruction", opcode, "line", (int)line),
+         "line %u of the PTX names a cache policy that may outlive the launch, and is none of the two numbers that are "
+         "known not to (evict_normal, evict_first)",
+         line);
 }
 
 static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
@@ -119,7 +129,7 @@ static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
       candidate.module = rkb_machine_module_read(candidate.build->ptx, candidate.build->ptx_bytes);
       candidate.word_count =
          candidate.module ? rkb_machine_words(candidate.module, candidate.words, MOST_WORDS) : 0;
-      note_cache_policies(candidate.build, &outcome);
+      note_cache_policies(candidate.build, candidate.module, &outcome);
       status = candidate.module ? run_cases(me, &candidate, &outcome, err)
                                 : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the PTX");
    }
