@@ -222,6 +222,8 @@ typedef struct rkb_machine_report {
     * their ends */
    const rkb_launch_counters_t *counted;
    uint64_t counted_work;
+   /* With options.foresee: the budget was used up, though the drawn blocks of a launch told that all blocks take less than half of it. */
+   bool uneven;
    bool complete; /* every launch ran to its end on all of its blocks */
    bool sampled;
    /* With RKB_MACHINE_TAINT.  Bit b stands for plan buffer b (RKB_MACHINE_BUFFER_BITS - 1 for all further

@@ -344,6 +344,7 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
       }
    }
    free(passed);
+   run->report.uneven |= machine_foresight_failed(run, &foresight, clusters);
    machine_partial_end(launch, executed == total);
    run->next_serial += total;
    gather_counters(run, launch, executed);

@@ -52,3 +52,9 @@ void machine_foresight_judge(machine_run_t *run, const machine_foresight_t *fore
                        (unsigned long long)executed, (unsigned long long)all, run->options.foresee, (unsigned long long)left);
    run->stop = true;
 }
+
+bool machine_foresight_failed(const machine_run_t *run, const machine_foresight_t *foresight, uint64_t all) {
+   return foresight->done && run->stop && run->work.executed + run->work.burden >= run->work.budget &&
+          2 * (double)middle_of(foresight->work) * (double)all <
+             (double)run->work.budget - (double)foresight->worked;
+}

@@ -429,6 +429,10 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
       trial_leave_out(&t, err->message);
       status = RKB_OK;
    } else if (status == RKB_OK && t.over_budget) {
+      rkb_machine_report_t report = {.uneven = false};
+      if (t.machine)
+         rkb_machine_report(t.machine, &report);
+      outcome->uneven = report.uneven;
       outcome->over_budget = true;
       if (candidate->first_budget && t.one_schedule) /* one run of two would speak for both */
          outcome->orders = t.orders;

@@ -23,6 +23,8 @@
 #define BEYOND_WORK 100e6
 #define BEYOND_BUDGET 1000000000u
 #define DEARER 2
+/* Shapes that exceeded their budget because of few blocks: nothing else tells what all of them take, so an author could have them left out. */
+#define MOST_UNEVEN 16u
 /* Times what other shapes take for their size.  A grouped product whose blocks each look through all rows took
  * 4.06 times as much at one drawn shape. */
 #define MUCH_DEARER 5
@@ -328,7 +330,7 @@ static int usual_cost(const struct work *work, double *most, rkb_error_t *err) {
 /* Some drawn shapes exceed their budget in one run.  Adds a part for some of those that cost more than others for their size, or, if at least half of the drawn
  * shapes exceeded it, for some of all that did.  The first ones tell most. */
 static int add_dear(struct work *work, rkb_error_t *err) {
-   uint32_t drawn = 0, dear = 0,
+   uint32_t drawn = 0, dear = 0, uneven = 0,
             added[2] = {0, 0}; /* added: shapes found by loops are counted by themselves */
    bool any = false;
    for (uint32_t n = 0; n < work->round; n++) {
@@ -341,9 +343,14 @@ static int add_dear(struct work *work, rkb_error_t *err) {
    for (uint32_t n = 0; n < work->round && any && status == RKB_OK && work->count < 2 * MOST_CASES; n++) {
       const struct part *part = &work->parts[n];
       double cost = 0;
-      if (added[part->looped] < MOST_DEAR && was_dear(part) &&
-          cost_of(work, part, (double)most_of(part->outcome.work, part->given), &cost, err) == RKB_OK &&
-          ((dear && 2 * dear >= drawn) || cost > DEARER * work->usual_cost)) {
+      if (was_dear(part) && part->outcome.uneven && uneven < MOST_UNEVEN) {
+         uneven++;
+         add_part(work, part->the_case, NULL, 2 * DEAR_BUDGET);
+         work->parts[work->count - 1].once = true;
+      } else if (added[part->looped] < MOST_DEAR && was_dear(part) &&
+                 cost_of(work, part, (double)most_of(part->outcome.work, part->given), &cost, err) ==
+                    RKB_OK &&
+                 ((dear && 2 * dear >= drawn) || cost > DEARER * work->usual_cost)) {
          added[part->looped]++;
          add_part(work, part->the_case, NULL, 2 * DEAR_BUDGET);
          work->parts[work->count - 1].once = true;

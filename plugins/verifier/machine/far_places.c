@@ -2,7 +2,7 @@
  * blocks write the output, or its places are permuted.  If every drawn block that writes to the output writes one run of bytes, and all runs are as long,
  * then the output has a certain number of places, and each belongs to one block.  So of enough drawn blocks some write behind each of the limits at which
  * offsets overflow.  If none does, the blocks there write elsewhere, or nothing.  The launch may leave the far part to few blocks that write longer runs.
- * So the kernel is suspect only if the grid has just one block for each place, or if as many drawn blocks write to the output as all places have.
+ * Blocks may also draw their places from a word in memory.  So the kernel is suspect only if the launch has no atomic operations, and if the grid has just one block for each place, or if as many drawn blocks write to the output as all places have.
  * docs/verdicts.md.  One worker thread a candidate. */
 #include "bench_values.h"
 
@@ -97,8 +97,10 @@ static int run_chunk(struct places *p, bool *clean, rkb_error_t *err) {
    if (status == RKB_OK)
       status = sample_run_for_stores(part, &options, part->buffers, &part->machine, &report, err);
    *clean = status == RKB_OK && report.finding_count == 0;
-   if (status == RKB_OK)
+   if (status == RKB_OK) {
       sample_spend(part, report.work);
+      *clean &= !report.atomics_unfinished; /* blocks may draw their places */
+   }
    if (*clean)
       take(p, part->machine, CHUNK);
    rkb_machine_close(part->machine);
