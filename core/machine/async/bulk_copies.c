@@ -239,7 +239,9 @@ void machine_bulk_fill(machine_warp_t *warp, uint32_t shared, uint32_t bytes, ui
    uint8_t *const to = block->shared + shared;
    const uint32_t turned =
       pattern >> 8 * (shared & 3) | (shared & 3 ? pattern << (32 - 8 * (shared & 3)) : 0);
-   for (uint32_t n = 0; n + 4 <= bytes; n += 4)
+   if (!turned)
+      memset(to, 0, bytes);
+   for (uint32_t n = 0; turned && n + 4 <= bytes; n += 4)
       memcpy(to + n, &turned, 4);
    for (uint32_t n = bytes & ~3u; n < bytes; n++)
       to[n] = (uint8_t)(turned >> 8 * (n & 3));

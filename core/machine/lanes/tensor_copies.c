@@ -94,8 +94,11 @@ static void take(void *argument, const machine_row_t *row) {
          word = machine_tile_convert(word);
          memcpy(at, &word, sizeof word);
       }
-   } else
+   } else {
       machine_bulk_fill(m->warp, row->shared, row->bytes, m->fill);
+      if (m->tile->map->swizzle) /* as if it were filled piece by piece */
+         m->warp->run->work.burden += (row->bytes - 1) / TILE_CHUNK;
+   }
 }
 
 static void give(void *argument, const machine_row_t *row) {

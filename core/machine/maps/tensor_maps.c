@@ -189,8 +189,15 @@ static uint32_t swizzled(const machine_tile_t *tile, uint32_t address) {
    return address ^ (address >> 7 & chunks[tile->map->swizzle & 3]) << 4;
 }
 
+/* A swizzle changes places only within such bytes, so what fills all of them need not be taken apart. */
+#define PATTERN 128u
+
 static void pieces(const machine_tile_t *tile, uint32_t address, uint32_t bytes, machine_region_t *region,
                    uint64_t offset, machine_tile_visit_t *visit, void *argument) {
+   for (; !region && tile->map->swizzle && !(address % PATTERN) && bytes >= PATTERN; bytes -= PATTERN) {
+      visit(argument, &(machine_row_t){.shared = address, .bytes = PATTERN});
+      address += PATTERN;
+   }
    while (bytes) {
       const uint32_t whole = 16 - (address & 15), most = tile->map->swizzle ? whole : bytes,
                      piece = bytes < most ? bytes : most;

@@ -51,7 +51,7 @@ static inline uint32_t machine_map_first_of_pixels(const rkb_plan_map_t *map) {
 void machine_tile_measure(machine_run_t *run, machine_tile_t *tile);
 /* Calls visit for whole rows as they lie in the tensor, but only for rows inside it. */
 void machine_tile_rows(const machine_tile_t *tile, machine_tile_visit_t *visit, void *argument);
-/* Pieces as they lie in shared memory: swizzled, at most 16 bytes each where they are. */
+/* Pieces as they lie in shared memory: swizzled, at most 16 bytes each where they are, or whole patterns of a swizzle outside of the tensor. */
 void machine_tile_pieces(const machine_tile_t *tile, machine_tile_visit_t *visit, void *argument);
 /* Whether no element is outside of the tensor and no byte of the span lies between rows. */
 bool machine_tile_is_whole(const machine_tile_t *tile);
