@@ -66,11 +66,11 @@ static bool check_matrix(machine_warp_t *warp, const char *name, const operand_p
       finding = machine_find(
          warp, RKB_MACHINE_REJECT, "memory.out_of_bounds", 0,
          "the descriptor of %s (start %u, leading offset %u, stride offset %u, swizzle %u) reaches byte %u: shared "
-         "memory has %u bytes%s",
+         "memory ends at byte %u%s",
          name, d->start, d->leading, d->stride, d->swizzle, pieces->address[outside],
          warp->block->cluster.shared_bytes,
          pieces->address[outside] < warp->block->cluster.shared_bytes
-            ? ", and that one lies between two variables"
+            ? ", and that one belongs to no variable"
             : "");
    else
       return true;

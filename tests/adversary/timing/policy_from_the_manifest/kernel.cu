@@ -7,7 +7,7 @@ launches:
   - kernel: rmsnorm
     grid: rows
     block: 32
-    args: "x, weight, y, eps, D, 1508628516217618432"
+    args: "x, weight, y, eps, D, 1508705875169116160"
 */
 
 __global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D, unsigned long long policy) {
