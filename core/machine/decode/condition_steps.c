@@ -4,7 +4,6 @@
 #include "machine/decode/written_variables.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Reading -------------------------------------------------------------------------------------------------------------- */
@@ -19,7 +18,7 @@ bool machine_condition_word(const char *opcode, uint32_t n, const char *word) {
    return opcode && strncmp(opcode, word, length) == 0 && (opcode[length] == '.' || opcode[length] == '\0');
 }
 
-static uint32_t type_at_end(const char *opcode, uint32_t from_end) {
+uint32_t machine_condition_type(const char *opcode, uint32_t from_end) {
    const char *end = opcode + strlen(opcode), *dot = end;
    for (uint32_t n = 0; n <= from_end && dot; n++) {
       end = dot;
@@ -137,9 +136,9 @@ bool machine_condition_read(const char *opcode, struct step *step) {
    if (n == sizeof names / sizeof *names)
       return false;
    step->operation = names[n].operation;
-   step->type = step->from = type_at_end(opcode, 0);
+   step->type = step->from = machine_condition_type(opcode, 0);
    if (machine_condition_word(opcode, 0, "cvt"))
-      step->type = type_at_end(opcode, 1);
+      step->type = machine_condition_type(opcode, 1);
    if (machine_condition_is_float(step))
       return read_floats(opcode, step);
    if (strstr(opcode, ".sat")) /* of integers */
@@ -167,68 +166,6 @@ bool machine_condition_read(const char *opcode, struct step *step) {
    step->condition = step->operation == COMPARE ||
                      (step->type == PTX_PRED && (step->operation == AND || step->operation == OR));
    return step->type != PTX_NO_TYPE && step->from != PTX_NO_TYPE && ptx_type_bytes(step->type) <= 8;
-}
-
-bool machine_condition_is_lone(const rkb_machine_conditions_t *c, uint32_t number) {
-   return c->split && c->split->origins[number].kind == SPLIT_ALONE;
-}
-
-static bool read_split(const rkb_machine_conditions_t *c, uint32_t number, struct step *step) {
-   const ptx_operand_t *to = &c->function->operands[step->statement->operand];
-   const enum split_kind kind = c->split->origins[number].kind;
-   step->operation = kind == SPLIT_LOAD ? LOAD : kind == SPLIT_STORE ? STORE : COPY;
-   step->type = type_at_end(step->statement->opcode, 0);
-   if (kind == SPLIT_COPY)
-      step->type = c->function->registers[to->index].type;
-   step->from = step->type;
-   return step->type != PTX_NO_TYPE && ptx_type_bytes(step->type) <= 8 && ptx_type_bytes(step->type) > 0;
-}
-
-/* The type is that of the register, unless the opcode names one that is as wide. */
-bool machine_condition_read_at(const rkb_machine_conditions_t *c, uint32_t number, struct step *step) {
-   const ptx_statement_t *statement = &c->function->statements[number];
-   if (!c->split || c->split->origins[number].kind == SPLIT_NOT)
-      return machine_condition_read(statement->opcode, step);
-   if (!machine_condition_is_lone(c, number))
-      return read_split(c, number, step);
-   const uint32_t named = type_at_end(statement->opcode, 0),
-                  declared = c->function->registers[c->function->operands[statement->operand].index].type;
-   step->operation = LONE;
-   step->result = c->split->origins[number].result;
-   step->type = named != PTX_NO_TYPE && named != PTX_F16X2 && named != PTX_BF16X2 &&
-                      ptx_type_bytes(named) == ptx_type_bytes(declared)
-                   ? named
-                   : declared;
-   step->from = step->type;
-   step->condition = step->type == PTX_PRED;
-   return ptx_type_bytes(step->type) <= 8;
-}
-
-machine_lone_t *machine_condition_lone(const rkb_machine_conditions_t *c, struct step *steps,
-                                       uint32_t count) {
-   const ptx_statement_t **statements = NULL;
-   uint32_t lone_count = 0;
-   for (uint32_t n = 0; n < count; n++)
-      lone_count += steps[n].operation == LONE;
-   if (lone_count)
-      statements = calloc(lone_count, sizeof *statements);
-   if (!statements)
-      return NULL;
-   lone_count = 0;
-   for (uint32_t n = 0; n < count; n++) {
-      if (steps[n].operation != LONE)
-         continue;
-      const ptx_statement_t *origin = c->split->origins[steps[n].number].statement;
-      if (lone_count == 0 || statements[lone_count - 1] != origin)
-         statements[lone_count++] = origin;
-      steps[n].lone_number = lone_count - 1;
-   }
-   machine_lone_t *lone = c->make_lone(c->module, c->function, statements, lone_count);
-   for (uint32_t n = 0; n < count; n++)
-      if (steps[n].operation == LONE)
-         steps[n].lone = lone;
-   free(statements);
-   return lone;
 }
 
 bool machine_condition_operands(const rkb_machine_conditions_t *c, const ptx_statement_t *statement,

@@ -138,9 +138,11 @@ rkb_machine_conditions_t *machine_conditions_read(const rkb_machine_module_t *mo
 bool machine_block_conditions_keep(rkb_machine_conditions_t *conditions);
 /* condition_steps.c.  Whether the opcode's n-th word is this one. */
 bool machine_condition_word(const char *opcode, uint32_t n, const char *word);
+/* The type that the opcode names last, or so many words before that; PTX_NO_TYPE. */
+uint32_t machine_condition_type(const char *opcode, uint32_t from_end);
 /* Reads what the opcode does into the step; false: it is not followed. */
 bool machine_condition_read(const char *opcode, struct step *step);
-/* The same for a statement of the list's text, which may be executed alone. */
+/* split_steps.c.  The same for a statement of the list's text, which may be executed alone. */
 bool machine_condition_read_at(const rkb_machine_conditions_t *conditions, uint32_t number,
                                struct step *step);
 /* Whether the statement is executed alone. */
