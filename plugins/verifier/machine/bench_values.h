@@ -72,6 +72,7 @@ struct sample {
    bool by_copies;             /* in a check case mma multiplied, and threads copied without waiting */
    struct compared_elements *
       compared; /* the elements that are compared, chosen before values are computed; NULL: all values are computed */
+   bool reached;     /* an element was judged that lies beyond 2^31 bytes of an output */
    bool drawn_alone; /* of a far shape: drawn blocks are executed and no others (large_offsets.c) */
    bool stale; /* the buffers hold old values where blocks that were not executed would change them */
 };

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FAR_BYTES (UINT64_C(1) << 31)
 #define MOST_WORK 1e6        /* operations of one call for expected values: about ten milliseconds */
 #define MOST_WORK_OF_ONE 5e7 /* operations of a call for one element */
 #define MOST_BLOCKS 4096u    /* most blocks of which more elements are judged, if a call could not judge all wanted elements */
@@ -149,6 +150,8 @@ static int judge_points(struct sample *s, uint32_t buffer, uint64_t first, uint6
       s->judged += judgement.judged;
       s->dont_care += judgement.dont_care;
       sample_note_judged(s, first, count);
+      for (uint64_t n = 0; n < count && judgement.judged; n++)
+         s->reached |= elements[n] * s->width >= FAR_BYTES;
       outcome_judgement(s->outcome, s->the_case, s->family->name, s->seed, b->name, &judgement, false);
    }
    free(numbers);

@@ -102,7 +102,7 @@ static int judge_shape(const struct verifier *me, struct candidate *candidate, r
    status = s.family ? sample_corner(&s, err) : RKB_OK;
    candidate->budget -= before - own.budget - own.more;
    take_outcome(outcome, &found);
-   *judged = found.first_numbers ? 0 : s.judged; /* rows beyond 2^31 have later numbers */
+   *judged = found.first_numbers && !s.reached ? 0 : s.judged; /* far rows have later numbers */
    outcome_free(&found);
    me->kernel->plan_free(plan);
    return status;
