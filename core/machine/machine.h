@@ -222,7 +222,7 @@ typedef struct rkb_machine_report {
     * their ends */
    const rkb_launch_counters_t *counted;
    uint64_t counted_work;
-   /* With options.foresee: the budget was used up, though the drawn blocks of a launch told that all blocks take less than half of it. */
+   /* With options.foresee: the budget was used up, though the drawn blocks of a launch told that it suffices for all blocks. */
    bool uneven;
    bool complete; /* every launch ran to its end on all of its blocks */
    bool sampled;

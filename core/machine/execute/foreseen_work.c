@@ -55,6 +55,6 @@ void machine_foresight_judge(machine_run_t *run, const machine_foresight_t *fore
 
 bool machine_foresight_failed(const machine_run_t *run, const machine_foresight_t *foresight, uint64_t all) {
    return foresight->done && run->stop && run->work.executed + run->work.burden >= run->work.budget &&
-          2 * (double)middle_of(foresight->work) * (double)all <
+          (double)middle_of(foresight->work) * (double)all <
              (double)run->work.budget - (double)foresight->worked;
 }

@@ -25,7 +25,7 @@ static inline bool machine_foresight_has(const machine_foresight_t *foresight, u
 }
 /* When the drawn blocks were executed: ends the run if they show that all blocks would take too many times the budget. */
 void machine_foresight_judge(machine_run_t *run, const machine_foresight_t *foresight, uint64_t executed, uint64_t all);
-/* After the launch: whether the budget was used up, though the drawn blocks told that all blocks take less than half of it. */
+/* After the launch: whether the budget was used up, though the drawn blocks told that it suffices for all blocks. */
 bool machine_foresight_failed(const machine_run_t *run, const machine_foresight_t *foresight, uint64_t all);
 
 #endif

@@ -128,7 +128,7 @@ struct outcome {
    uint64_t largest;        /* thread-instructions of a run */
    bool steered;     /* an input reached control or an address, or a run leaves something to the next */
    bool over_budget; /* something of it was left out for lack of budget */
-   bool uneven;      /* though drawn blocks told that all blocks take less than half of it */
+   bool uneven;      /* though drawn blocks told that it suffices for all blocks */
    bool abandoned;   /* an earlier case has decided in the meantime */
 };
 
