@@ -79,7 +79,7 @@ bool machine_mbarrier_awaited(machine_warp_t *warp, const machine_instruction_t 
 }
 
 #define OWES_FAILURE UINT32_MAX /* in failed: the thread's next test fails if its phase is not complete */
-#define MOST_FAILURES 8u         /* log2, in a shuffled order */
+#define MOST_FAILURES 8u        /* log2, in a shuffled order */
 
 /* How often the lanes' tests fail while they cannot know that the phase is complete.  If the program sees this, other orders of its threads have other
  * numbers: none in descending order, and in a shuffled one a number that is small for most phases and large for some. */
@@ -89,8 +89,8 @@ static uint32_t failures_of(const machine_warp_t *warp, const group_t *group) {
       return 1;
    if (run->order == RKB_MACHINE_DESCENDING)
       return 0;
-   const uint64_t number = machine_order_number(
-      run, (uint64_t)group->mbarrier->offset << 32 | group->awaited, warp->block->serial << 16 | warp->number);
+   const uint64_t number = machine_order_number(run, (uint64_t)group->mbarrier->offset << 32 | group->awaited,
+                                                warp->block->serial << 16 | warp->number);
    return (uint32_t)(number >> 32) & ((1u << (number % (MOST_FAILURES + 1))) - 1);
 }
 

@@ -17,20 +17,19 @@ static bool is_strong(const machine_instruction_t *i) {
 }
 
 static bool reads_strongly(const machine_program_t *program, const machine_instruction_t *i) {
-   return is_strong(i) && (i->class == RKB_CLASS_ATOMIC
-                              ? program->extras[i->extra].number > 1 /* register 1 is written and never read */
-                              : machine_operands_kind(program, i) == RECORD_LOAD);
+   return is_strong(i) && (i->class == RKB_CLASS_ATOMIC ? program->extras[i->extra].number >
+                                                             1 /* register 1 is written and never read */
+                                                        : machine_operands_kind(program, i) == RECORD_LOAD);
 }
 
 static bool writes_strongly(const machine_program_t *program, const machine_instruction_t *i) {
-   return is_strong(i) &&
-          (i->class == RKB_CLASS_ATOMIC || machine_operands_kind(program, i) == RECORD_STORE);
+   return is_strong(i) && (i->class == RKB_CLASS_ATOMIC || machine_operands_kind(program, i) == RECORD_STORE);
 }
 
 /* Whether each lane executes the instruction by itself, whatever the others do. */
 static bool is_for_each_lane(const machine_program_t *program, const machine_instruction_t *i) {
-   if (i->kind == MACHINE_NOTHING || i->kind == MACHINE_VALUE || i->kind == MACHINE_BRANCH || i->kind == MACHINE_BRANCH_INDEX ||
-       i->kind == MACHINE_EXIT)
+   if (i->kind == MACHINE_NOTHING || i->kind == MACHINE_VALUE || i->kind == MACHINE_BRANCH ||
+       i->kind == MACHINE_BRANCH_INDEX || i->kind == MACHINE_EXIT)
       return true;
    const uint8_t kind = i->kind == MACHINE_CUSTOM ? machine_operands_kind(program, i) : RECORD_OTHER;
    return i->kind == MACHINE_CUSTOM && (i->class <= RKB_CLASS_CONVERT || i->class == RKB_CLASS_ATOMIC ||

@@ -6,14 +6,13 @@
  * that place a thread only tests mbarriers and computes; and at most one way leads there without a test.  A register that is given a value on these
  * ways may count tests, so nothing but a trap may depend on it.  Programs are not followed further than the limits below; there they count as
  * programs that see the order.  On the thread that decodes. */
+#include "machine/decode/branch_ways.h"
 #include "machine/decode/operands.h"
-#include "machine/decode/operation_codes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_WAYS 48u             /* basic blocks between a branch and the place where its ways meet */
-#define MOST_STEPS (UINT64_C(1) << 24) /* instructions that are looked at */
+#define MOST_STEPS (UINT64_C(1) << 24) /* instructions and basic blocks that are looked at */
 
 enum { ANSWER = 1, COUNT = 2, STATE = 4 }; /* what a register may hold, a bit each */
 
@@ -22,22 +21,9 @@ typedef struct arrivals {
    uint8_t *holds;   /* by register */
    uint8_t *writers; /* by register: how many instructions write it; 2: two or more */
    uint8_t *varies;  /* by register: among the ways of one branch, it may get another value each time */
-   uint32_t *marked; /* by basic block: the last search that came here */
-   uint32_t *stack;  /* basic blocks */
-   uint32_t search;  /* the number of the last search */
-   uint64_t steps;
+   machine_way_search_t search;
    bool changed, seen;
 } arrivals_t;
-
-/* The blocks between a branch and the place where its ways meet, the branch's own block among them if a way leads back there. */
-typedef struct ways {
-   uint32_t blocks[MOST_WAYS], count;
-   uint32_t branch, meet; /* blocks */
-} ways_t;
-
-static bool is_test(const machine_instruction_t *i) {
-   return i->kind == MACHINE_WAIT && i->operation != MBARRIER_CLUSTER_WAIT;
-}
 
 static bool is_move(const machine_program_t *program, const machine_instruction_t *i) {
    const char *opcode = machine_opcode_of(program, i);
@@ -52,24 +38,6 @@ static bool computes(const machine_instruction_t *i) {
 /* Whether operands_of names all that the instruction writes; the condition code is no register. */
 static bool is_followed(const machine_program_t *program, const machine_instruction_t *i) {
    return machine_operands_kind(program, i) != RECORD_OTHER && !strstr(machine_opcode_of(program, i), ".cc");
-}
-
-/* A thread that traps fails the launch in every order. */
-static bool only_traps(const machine_program_t *program, uint32_t block) {
-   const machine_block_info_t *info = &program->blocks[block];
-   for (uint32_t n = info->first; n < info->first + info->count; n++)
-      if (program->code[n].kind == MACHINE_TRAP && !program->code[n].guard)
-         return true;
-   return false;
-}
-
-/* The k-th block that may follow, without those that only trap. */
-static uint32_t follower(const machine_program_t *program, uint32_t block, uint32_t k) {
-   uint32_t next;
-   for (uint32_t n = 0; (next = machine_successor(program, block, n)) != PTX_NONE; n++)
-      if (!only_traps(program, next) && k-- == 0)
-         return next;
-   return PTX_NONE;
 }
 
 /* Extra operands of branches and calls are no registers. */
@@ -100,108 +68,22 @@ static bool replaces(const machine_program_t *program, const machine_instruction
 static bool is_needed(arrivals_t *a, uint32_t number, uint32_t block) {
    const machine_program_t *program = a->program;
    uint32_t height = 0;
-   a->search++;
-   a->stack[height++] = block;
-   a->marked[block] = a->search;
+   a->search.number++;
+   a->search.stack[height++] = block;
+   a->search.marked[block] = a->search.number;
    while (height) {
-      const uint32_t at = a->stack[--height], end = program->blocks[at].first + program->blocks[at].count;
+      const uint32_t at = a->search.stack[--height],
+                     end = program->blocks[at].first + program->blocks[at].count;
       uint32_t n = program->blocks[at].first, next;
       for (; n < end && !replaces(program, &program->code[n], number); n++)
          if (reads(program, &program->code[n], number))
             return true;
-      a->steps += n + 1 - program->blocks[at].first;
-      for (uint32_t k = 0; n == end && (next = follower(program, at, k)) != PTX_NONE; k++)
-         if (a->marked[next] != a->search) {
-            a->marked[next] = a->search;
-            a->stack[height++] = next;
+      a->search.steps += n + 1 - program->blocks[at].first;
+      for (uint32_t k = 0; n == end && (next = machine_way_next(program, at, k)) != PTX_NONE; k++)
+         if (a->search.marked[next] != a->search.number) {
+            a->search.marked[next] = a->search.number;
+            a->search.stack[height++] = next;
          }
-   }
-   return false;
-}
-
-/* Gathers the blocks to which the ways of a branch lead before they come to `meet`.  False where a way ends before, or where there are too many. */
-static bool gather(arrivals_t *a, uint32_t branch, uint32_t meet, ways_t *ways) {
-   ways->count = 0;
-   ways->branch = branch;
-   ways->meet = meet;
-   a->search++;
-   uint32_t at = branch, next;
-   for (uint32_t done = 0;; at = ways->blocks[done++]) {
-      if (follower(a->program, at, 0) == PTX_NONE)
-         return false;
-      for (uint32_t k = 0; (next = follower(a->program, at, k)) != PTX_NONE; k++) {
-         if (next == meet || a->marked[next] == a->search)
-            continue;
-         if (ways->count == MOST_WAYS)
-            return false;
-         a->marked[next] = a->search;
-         ways->blocks[ways->count++] = next;
-      }
-      a->steps++;
-      if (done == ways->count)
-         return true;
-   }
-}
-
-/* Finds where the ways of a branch meet: of the blocks near it, the one that leaves the fewest blocks between. */
-static bool find_ways(arrivals_t *a, uint32_t branch, ways_t *best) {
-   uint32_t near[MOST_WAYS], count = 0, next;
-   bool found = false;
-   uint32_t at = branch;
-   for (uint32_t done = 0; count < MOST_WAYS; at = near[done++]) {
-      for (uint32_t k = 0; count < MOST_WAYS && (next = follower(a->program, at, k)) != PTX_NONE; k++) {
-         bool known = false;
-         for (uint32_t n = 0; n < count; n++)
-            known |= near[n] == next;
-         if (!known)
-            near[count++] = next;
-      }
-      if (done == count)
-         break;
-   }
-   for (uint32_t n = 0; n < count; n++) {
-      ways_t ways;
-      if (near[n] != branch && gather(a, branch, near[n], &ways) && (!found || ways.count < best->count)) {
-         *best = ways;
-         found = true;
-      }
-   }
-   return found;
-}
-
-static bool is_between(const ways_t *ways, uint32_t block) {
-   for (uint32_t n = 0; n < ways->count; n++)
-      if (ways->blocks[n] == block)
-         return true;
-   return false;
-}
-
-static bool has_test(const machine_program_t *program, uint32_t block) {
-   for (uint32_t n = 0; n < program->blocks[block].count; n++)
-      if (is_test(&program->code[program->blocks[block].first + n]))
-         return true;
-   return false;
-}
-
-/* Whether a way leads from the block to the meeting place without a test. */
-static bool avoids_tests(arrivals_t *a, const ways_t *ways, uint32_t block) {
-   uint32_t height = 0, next;
-   if (block == ways->meet)
-      return true;
-   a->search++;
-   a->stack[height++] = block;
-   a->marked[block] = a->search;
-   while (height) {
-      const uint32_t at = a->stack[--height];
-      a->steps++;
-      for (uint32_t k = 0; !has_test(a->program, at) && (next = follower(a->program, at, k)) != PTX_NONE; k++) {
-         if (next == ways->meet)
-            return true;
-         if (a->marked[next] != a->search) {
-            a->marked[next] = a->search;
-            a->stack[height++] = next;
-         }
-      }
    }
    return false;
 }
@@ -214,18 +96,18 @@ static void hold(arrivals_t *a, uint32_t number, uint8_t what) {
 }
 
 /* Whether the register's value at the beginning of a turn of a loop among the ways may come from the turn before. */
-static bool goes_round(arrivals_t *a, const ways_t *ways, uint32_t number) {
+static bool goes_round(arrivals_t *a, const machine_ways_t *ways, uint32_t number) {
    uint32_t next;
    for (uint32_t n = 0; n < ways->count; n++)
-      for (uint32_t k = 0; (next = follower(a->program, ways->blocks[n], k)) != PTX_NONE; k++)
-         if (is_between(ways, next) &&
+      for (uint32_t k = 0; (next = machine_way_next(a->program, ways->blocks[n], k)) != PTX_NONE; k++)
+         if (machine_is_between(ways, next) &&
              a->program->blocks[next].rank <= a->program->blocks[ways->blocks[n]].rank &&
              is_needed(a, number, next))
             return true;
    return false;
 }
 
-static uint32_t writers_among(arrivals_t *a, const ways_t *ways, uint32_t number) {
+static uint32_t writers_among(arrivals_t *a, const machine_ways_t *ways, uint32_t number) {
    uint32_t count = 0;
    for (uint32_t n = 0; n < ways->count; n++) {
       const machine_block_info_t *info = &a->program->blocks[ways->blocks[n]];
@@ -234,7 +116,7 @@ static uint32_t writers_among(arrivals_t *a, const ways_t *ways, uint32_t number
          for (uint32_t k = 0; k < list.destination_count; k++)
             count += list.destinations[k] == number;
       }
-      a->steps += info->count;
+      a->search.steps += info->count;
    }
    return count;
 }
@@ -243,16 +125,16 @@ static uint32_t writers_among(arrivals_t *a, const ways_t *ways, uint32_t number
 static bool is_before_branch(arrivals_t *a, uint32_t block, uint32_t branch) {
    uint32_t next, before = 0;
    for (uint32_t b = 0; b < a->program->block_count && block != branch; b++)
-      for (uint32_t k = 0; (next = follower(a->program, b, k)) != PTX_NONE; k++)
+      for (uint32_t k = 0; (next = machine_way_next(a->program, b, k)) != PTX_NONE; k++)
          before += next == branch && (b != block || k > 0);
-   a->steps += a->program->block_count;
-   return block == branch || (before == 0 && follower(a->program, block, 0) == branch);
+   a->search.steps += a->program->block_count;
+   return block == branch || (before == 0 && machine_way_next(a->program, block, 0) == branch);
 }
 
 /* Whether an instruction gives its destinations the same value each time that a thread comes to it between the branch and the meeting place, and
  * the destinations have that value on every way.  Nothing else writes them; or nothing else among the ways does, each thread has come to the
  * instruction before the branch, and its sources stay as they are. */
-static bool gives_the_same(arrivals_t *a, const ways_t *ways, const machine_instruction_t *i,
+static bool gives_the_same(arrivals_t *a, const machine_ways_t *ways, const machine_instruction_t *i,
                            const machine_operands_t *list) {
    bool same = computes(i) && !i->guard && is_followed(a->program, i), alone = true;
    for (uint32_t n = 0; n < list->source_count; n++)
@@ -270,7 +152,7 @@ static bool gives_the_same(arrivals_t *a, const ways_t *ways, const machine_inst
 }
 
 /* Sets varies for the registers that instructions among the ways write.  True when one was not set before. */
-static bool find_varying(arrivals_t *a, const ways_t *ways) {
+static bool find_varying(arrivals_t *a, const machine_ways_t *ways) {
    const machine_program_t *program = a->program;
    bool found = false;
    for (uint32_t n = 0; n < ways->count; n++) {
@@ -283,16 +165,16 @@ static bool find_varying(arrivals_t *a, const ways_t *ways) {
             a->varies[list.destinations[k]] = list.destinations[k] > 1;
          }
       }
-      a->steps += info->count;
+      a->search.steps += info->count;
    }
    return found;
 }
 
 /* Notes registers that may tell afterwards which way a thread went, or how often it went round. */
-static void note_counts(arrivals_t *a, const ways_t *ways) {
+static void note_counts(arrivals_t *a, const machine_ways_t *ways) {
    const machine_program_t *program = a->program;
    memset(a->varies, 0, program->register_count * sizeof *a->varies);
-   a->steps += program->register_count / 64;
+   a->search.steps += program->register_count / 64;
    while (find_varying(a, ways))
       ;
    for (uint32_t n = 0; n < ways->count; n++) {
@@ -310,28 +192,29 @@ static void note_counts(arrivals_t *a, const ways_t *ways) {
 }
 
 /* Whether threads only wait between the branch and the meeting place. */
-static bool only_waits(const arrivals_t *a, const ways_t *ways) {
+static bool only_waits(const arrivals_t *a, const machine_ways_t *ways) {
    const machine_program_t *program = a->program;
    for (uint32_t n = 0; n < ways->count; n++)
       for (uint32_t k = 0; k < program->blocks[ways->blocks[n]].count; k++) {
          const machine_instruction_t *i = &program->code[program->blocks[ways->blocks[n]].first + k];
-         if (!computes(i) && !is_test(i) && i->kind != MACHINE_BRANCH && i->kind != MACHINE_TRAP)
+         if (!computes(i) && !machine_is_test(i) && i->kind != MACHINE_BRANCH && i->kind != MACHINE_TRAP)
             return false;
       }
    return true;
 }
 
 static void follow_branch(arrivals_t *a, const machine_instruction_t *i) {
-   ways_t ways = {.count = 0};
+   machine_ways_t ways = {.count = 0};
    uint32_t without = 0, next;
-   if (follower(a->program, i->block, 1) == PTX_NONE) /* the other way traps */
+   if (machine_way_next(a->program, i->block, 1) == PTX_NONE) /* the other way traps */
       return;
-   if ((a->holds[i->guard] & (COUNT | STATE)) || !find_ways(a, i->block, &ways) || !only_waits(a, &ways)) {
+   if ((a->holds[i->guard] & (COUNT | STATE)) || !machine_ways_find(&a->search, i->block, &ways) ||
+       !only_waits(a, &ways)) {
       a->seen = true;
       return;
    }
-   for (uint32_t k = 0; (next = follower(a->program, i->block, k)) != PTX_NONE; k++)
-      without += avoids_tests(a, &ways, next);
+   for (uint32_t k = 0; (next = machine_way_next(a->program, i->block, k)) != PTX_NONE; k++)
+      without += machine_way_avoids_tests(&a->search, &ways, next);
    a->seen |= without > 1;
    note_counts(a, &ways);
 }
@@ -344,7 +227,7 @@ static void follow(arrivals_t *a, const machine_instruction_t *i) {
    uint8_t read = a->holds[i->guard];
    for (uint32_t n = 0; n < list.source_count; n++)
       read |= a->holds[list.sources[n]];
-   if (is_test(i)) {
+   if (machine_is_test(i)) {
       /* The state of the phase that is waited for is where it belongs. */
       a->seen |= (a->holds[i->ai] | (a->holds[i->bi] & ~STATE)) != 0;
       hold(a, i->di, ANSWER);
@@ -376,7 +259,7 @@ static bool has_answers(const machine_program_t *program, bool *counts) {
    bool any = false;
    for (uint32_t n = 0; n < program->count; n++) {
       const machine_instruction_t *i = &program->code[n];
-      any |= is_test(i);
+      any |= machine_is_test(i);
       *counts |= i->kind == MACHINE_CUSTOM && i->class == RKB_CLASS_CONTROL &&
                  strncmp(machine_opcode_of(program, i), "mbarrier.pending_count", 22) == 0;
       any |= i->kind == MACHINE_CUSTOM && i->class == RKB_CLASS_CONTROL && i->di > 1 &&
@@ -386,15 +269,15 @@ static bool has_answers(const machine_program_t *program, bool *counts) {
 }
 
 bool machine_find_seen_arrivals(machine_program_t *program) {
-   arrivals_t a = {.program = program, .changed = true};
+   arrivals_t a = {.program = program, .search = {.program = program}, .changed = true};
    if (!program->asynchronous || !has_answers(program, &a.seen) || a.seen) {
       program->arrivals_seen = a.seen;
       return true;
    }
    a.holds = calloc(3 * (size_t)program->register_count + 1, sizeof *a.holds);
-   a.marked = calloc(program->block_count + 1, sizeof *a.marked);
-   a.stack = calloc(program->block_count + 1, sizeof *a.stack);
-   const bool made = a.holds && a.marked && a.stack;
+   a.search.marked = calloc(program->block_count + 1, sizeof *a.search.marked);
+   a.search.stack = calloc(program->block_count + 1, sizeof *a.search.stack);
+   const bool made = a.holds && a.search.marked && a.search.stack;
    if (made) {
       a.writers = a.holds + program->register_count;
       a.varies = a.writers + program->register_count;
@@ -404,12 +287,12 @@ bool machine_find_seen_arrivals(machine_program_t *program) {
       a.changed = false;
       for (uint32_t n = 0; n < program->count && !a.seen; n++)
          follow(&a, &program->code[n]);
-      a.steps += program->count;
-      a.seen |= a.steps > MOST_STEPS;
+      a.search.steps += program->count;
+      a.seen |= a.search.steps > MOST_STEPS;
    }
    program->arrivals_seen = a.seen;
    free(a.holds);
-   free(a.marked);
-   free(a.stack);
+   free(a.search.marked);
+   free(a.search.stack);
    return made;
 }

@@ -341,7 +341,7 @@ void machine_warp_run(machine_warp_t *warp) {
       }
    }
    machine_fragments_merge(warp);
-   warp->state = warp->fragment_count == 0                           ? WARP_DONE
+   warp->state = warp->fragment_count == 0                                           ? WARP_DONE
                  : !warp->apart && machine_fragment_pick(warp, PTX_NONE) == PTX_NONE ? WARP_WAITING
-                                                                     : WARP_READY;
+                                                                                     : WARP_READY;
 }

@@ -60,7 +60,8 @@ static void part(machine_warp_t *warp, uint32_t fragment) {
    const uint32_t behind = f->mask & (uint32_t)draw(warp->run);
    if (!behind || behind == f->mask)
       return;
-   machine_fragment_t *other = &warp->fragments[warp->fragment_count++]; /* masks are disjoint, so there is room */
+   machine_fragment_t *other =
+      &warp->fragments[warp->fragment_count++]; /* masks are disjoint, so there is room */
    *other = *f;
    other->mask = behind;
    other->left_behind = true;

@@ -34,7 +34,8 @@ uint32_t machine_fragment_pick(const machine_warp_t *warp, uint32_t other_than) 
    const machine_instruction_t *code = warp->program->code;
    for (uint32_t n = 0; n < warp->fragment_count; n++) {
       const machine_fragment_t *f = &warp->fragments[n], *b = &warp->fragments[best == PTX_NONE ? 0 : best];
-      if (f->waiting || f->left_behind || f->stopped || n == other_than || (f->stalled && warp->block->overtakes))
+      if (f->waiting || f->left_behind || f->stopped || n == other_than ||
+          (f->stalled && warp->block->overtakes))
          continue;
       if (best == PTX_NONE || f->depth > b->depth ||
           (f->depth == b->depth && code[f->pc].rank < code[b->pc].rank))

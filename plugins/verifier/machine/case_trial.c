@@ -439,8 +439,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
       note_unexecuted(the_case, outcome);
       trial_leave_out(
          &t, "the budget of thread-instructions ran out before all of its input families were executed");
-   } else if (status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN && !owed &&
-              !candidate->ends) {
+   } else if (status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN && !owed && !candidate->ends) {
       outcome->cases_run++;
       outcome->orders = t.one_schedule ? t.orders : outcome->orders;
       json_array_append_new(outcome->case_names, json_string(the_case->name));

@@ -411,8 +411,9 @@ static int add_waiting(struct work *work, rkb_error_t *err) {
    double cost = 0;
    int status = usual_cost(work, &cost, err);
    if (status == RKB_OK)
-      status = waiting_grids_draw(work->verifier, work->candidate, BEYOND_WORK / (cost + 1), work->drawn + work->drawn_count,
-                                  MOST_CASES - work->drawn_count, &drawn, err);
+      status =
+         waiting_grids_draw(work->verifier, work->candidate, BEYOND_WORK / (cost + 1),
+                            work->drawn + work->drawn_count, MOST_CASES - work->drawn_count, &drawn, err);
    for (uint32_t n = 0; n < drawn && work->count < 2 * MOST_CASES; n++) {
       add_part(work, work->drawn[work->drawn_count + n], NULL, n ? BEYOND_BUDGET : MANY_BLOCKS_BUDGET);
       work->parts[work->count - 1].beyond = n > 0;

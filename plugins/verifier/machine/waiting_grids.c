@@ -31,13 +31,14 @@ enum { SMALLEST, LARGER_GRID, LARGEST, SHAPES };
 
 struct kept {
    rkb_case_t *shape[SHAPES];
-   double cost[SHAPES];  /* the smallest that was met, for LARGEST below */
-   double times;         /* how many times what fits LARGER_GRID has at least */
-   double blocks;        /* times what fits that LARGEST has */
+   double cost[SHAPES]; /* the smallest that was met, for LARGEST below */
+   double times;        /* how many times what fits LARGER_GRID has at least */
+   double blocks;       /* times what fits that LARGEST has */
 };
 
 /* How many times as many blocks as fit at once the plan's launch with most of them has. */
-static double times_resident(const struct verifier *me, const struct candidate *candidate, const rkb_plan_t *plan) {
+static double times_resident(const struct verifier *me, const struct candidate *candidate,
+                             const rkb_plan_t *plan) {
    uint32_t *resident = waiting_resident(me, candidate, plan);
    double most = 0;
    for (uint32_t n = 0; resident && n < plan->launch_count; n++) {
@@ -64,7 +65,8 @@ static rkb_case_t *keep(struct kept *kept, rkb_case_t *drawn, double times, doub
       return drawn;
    if (threads <= MOST_THREADS && (!kept->shape[SMALLEST] || drawn->operations < kept->cost[SMALLEST]))
       drawn = replace(kept, SMALLEST, drawn, drawn->operations);
-   else if (cost <= most && times >= kept->times && (!kept->shape[LARGER_GRID] || cost < kept->cost[LARGER_GRID]))
+   else if (cost <= most && times >= kept->times &&
+            (!kept->shape[LARGER_GRID] || cost < kept->cost[LARGER_GRID]))
       drawn = replace(kept, LARGER_GRID, drawn, cost);
    else if (cost <= most && times > kept->blocks) {
       drawn = replace(kept, LARGEST, drawn, cost);
@@ -74,8 +76,8 @@ static rkb_case_t *keep(struct kept *kept, rkb_case_t *drawn, double times, doub
 }
 
 /* Draws one shape and keeps it where it is better. */
-static int consider(const struct verifier *me, const struct candidate *candidate, rkb_random_t *stream, double most,
-                    struct kept *kept, rkb_error_t *err) {
+static int consider(const struct verifier *me, const struct candidate *candidate, rkb_random_t *stream,
+                    double most, struct kept *kept, rkb_error_t *err) {
    rkb_case_t *drawn = NULL;
    rkb_plan_t *plan = NULL;
    rkb_finding_t finding = {0};
