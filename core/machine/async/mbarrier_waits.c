@@ -89,9 +89,10 @@ static uint32_t failures_of(const machine_warp_t *warp, const group_t *group) {
       return 1;
    if (run->order == RKB_MACHINE_DESCENDING)
       return 0;
-   const uint64_t number = machine_order_number(run, (uint64_t)group->mbarrier->offset << 32 | group->awaited,
-                                                warp->block->serial << 16 | warp->number);
-   return (uint32_t)(number >> 32) & ((1u << (number % (MOST_FAILURES + 1))) - 1);
+   const uint64_t number = warp->block->serial - warp->block->launch->first_serial,
+                  drawn = machine_order_number(run, (uint64_t)group->mbarrier->offset << 32 | group->awaited,
+                                                number << 16 | warp->number);
+   return (uint32_t)(drawn >> 32) & ((1u << (drawn % (MOST_FAILURES + 1))) - 1);
 }
 
 /* Whether the lanes' test must fail once more, because they do not know that their phase is complete. */

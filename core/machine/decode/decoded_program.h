@@ -133,9 +133,9 @@ typedef struct machine_register_info {
 typedef struct machine_block_info {
    uint32_t first, count, rank;
    uint32_t burden; /* of its instructions */
-   bool interrupts; /* begins with an operation that other threads may come before: pieces.c */
-   bool
-      together;  /* of a program with pieces: lanes of a warp take part together in one of its instructions */
+   /* Of a program with pieces (pieces.c): it begins with an operation that other threads may come before; lanes of a warp take part together in one of
+    * its instructions. */
+   bool interrupts, together;
    bool goes_on; /* is divided from the block before only because of `interrupts` or `together` */
    bool passing; /* nothing but unconditional branches and returns, so that going through it has no effect */
    uint32_t class_count[RKB_CLASS_COUNT];

@@ -36,7 +36,8 @@ uint64_t machine_in_order(const machine_run_t *run, uint64_t n, uint64_t total) 
 void machine_order_warps(machine_block_t *block) {
    const machine_run_t *run = block->run;
    for (uint32_t w = 0; w < block->warp_count && run->order > RKB_MACHINE_DESCENDING; w++) {
-      const uint32_t other = (uint32_t)(machine_order_number(run, block->serial, w) % (w + 1));
+      const uint64_t number = block->serial - block->launch->first_serial;
+      const uint32_t other = (uint32_t)(machine_order_number(run, number, w) % (w + 1));
       block->warps[w].turn = block->warps[other].turn;
       block->warps[other].turn = w;
    }

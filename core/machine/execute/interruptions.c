@@ -1,6 +1,6 @@
 /* Interrupts warps, blocks and lanes in shuffled orders.  If a program reads memory and writes it in two operations (decode/pieces.c), other threads may
- * come between them on a device.  In front of each such operation the order's number decides three things: whether the warp lets other warps and other
- * blocks run first; and whether some of its lanes wait there while the others go on alone.
+ * come between them on a device.  In front of each such operation the order's number decides whether the warp lets other warps and other
+ * blocks run first, and whether some of its lanes wait there while the others go on alone.
  *
  * Lanes that went on alone stop at the first place where lanes of a warp take part together (a shuffle, a barrier, a wait).  Lanes that were left behind
  * go on when the others have stopped, ended, or waited for long.  When all have stopped, they go on as diverged lanes always do.  CUDA promises no more
@@ -17,7 +17,7 @@ bool machine_interrupts(const machine_launch_t *launch) {
 }
 
 static uint64_t draw(machine_run_t *run) {
-   return machine_order_number(run, run->launch->first_serial, ++run->interruptions) >> 8;
+   return machine_order_number(run, run->launch->number, ++run->interruptions) >> 8;
 }
 
 uint64_t machine_blocks_beside(machine_run_t *run, uint64_t total) {
@@ -60,8 +60,8 @@ static void part(machine_warp_t *warp, uint32_t fragment) {
    const uint32_t behind = f->mask & (uint32_t)draw(warp->run);
    if (!behind || behind == f->mask)
       return;
-   machine_fragment_t *other =
-      &warp->fragments[warp->fragment_count++]; /* masks are disjoint, so there is room */
+   /* Masks are disjoint, so there is room. */
+   machine_fragment_t *other = &warp->fragments[warp->fragment_count++];
    *other = *f;
    other->mask = behind;
    other->left_behind = true;

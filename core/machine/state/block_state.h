@@ -11,8 +11,8 @@ typedef struct machine_fragment { /* lanes of a warp that are at the same place 
    uint32_t last;            /* the basic block entered last, without those that are merely passing */
    uint8_t depth;            /* of calls */
    bool waiting;             /* waits at a barrier */
-   bool left_behind,
-      stopped; /* while lanes are apart: it runs when the others have stopped; it stopped (execute/interruptions.h) */
+   /* While lanes are apart (execute/interruptions.h): it runs when the others have stopped; it has stopped. */
+   bool left_behind, stopped;
    bool stalled;             /* waits at an mbarrier until a phase completes (in_flight/mbarriers.h) */
    uint8_t barrier;          /* which barrier it waits at */
    uint32_t barrier_threads; /* threads that the phase expects; 0: all of the block */
@@ -35,8 +35,8 @@ typedef struct machine_warp {
    const machine_program_t *program;
    uint32_t number, first_thread; /* counted over all blocks of the cluster */
    uint32_t rank, place;          /* of its block in the cluster; its number in that block */
-   uint32_t
-      turn; /* in a shuffled order: the number of the warp that has its turn when this one would have it in ascending order */
+   /* In a shuffled order: the number of the warp that has its turn when this one would have it in ascending order. */
+   uint32_t turn;
    uint32_t alive;                /* lanes not exited */
    /* For each lane that exited: its fragment's last basic block at that time. */
    uint32_t left[LANES];

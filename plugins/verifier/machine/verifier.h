@@ -30,16 +30,16 @@ struct verifier_config {
 
 /* Streams of random numbers of a candidate's job (child of rkb.random's for_job), which come from the run's secret. */
 enum {
-   STREAM_SHAPES,   /* drawn_shapes.c */
-   STREAM_BOUNDED,  /* bounded_grids.c */
-   STREAM_WAITING,  /* waiting_grids.c */
-   STREAM_SEEDS,    /* of inputs: verifier_seed */
-   STREAM_COUNTED,  /* block_sample.c, with RKB_RANDOM_OF_RUN */
-   STREAM_BLOCKS,   /* block_sample.c */
-   STREAM_POINTS,   /* sampled_points.c: elements, and the family that they are judged on */
-   STREAM_FAMILIES, /* costly_families.c */
-   STREAM_KEPT,     /* repetitions.c */
-   STREAM_ENVIRONMENT, /* machine_verifier.c: the environments of its executions; bench_values.c, with 1 + the case above bit 8 */
+   STREAM_SHAPES,       /* drawn_shapes.c */
+   STREAM_BOUNDED,      /* bounded_grids.c */
+   STREAM_WAITING,      /* waiting_grids.c */
+   STREAM_SEEDS,        /* of inputs: verifier_seed */
+   STREAM_COUNTED,      /* block_sample.c, with RKB_RANDOM_OF_RUN */
+   STREAM_BLOCKS,       /* block_sample.c */
+   STREAM_POINTS,       /* sampled_points.c: elements, and the family that they are judged on */
+   STREAM_FAMILIES,     /* costly_families.c */
+   STREAM_KEPT,         /* repetitions.c */
+   STREAM_ENVIRONMENT,  /* machine_verifier.c: the environments of its executions; bench_values.c, with 1 + the case above bit 8 */
    STREAM_DRAWN_FAMILY, /* case_families.c, with the case's turn above bit 8 */
    STREAM_EQUAL,        /* equal_dims.c */
    STREAM_REDUCED, /* reduced_shapes.c, with the case's turn above bit 8 and the dim that stays long above bit 20 */
@@ -172,8 +172,7 @@ struct candidate {
    uint32_t word_count;
    uint32_t peaks; /* seeds of the family "peaks" that a drawn shape is executed on too */
    bool once; /* cases are executed on the first family alone, and not again */
-   bool
-      ends; /* cases are executed in ascending and descending order only to find out whether the kernel ends, and judged; without records of races */
+   bool ends; /* cases are executed to find out whether the kernel ends, in ascending and descending order, without records of races, and judged */
    bool foresee;          /* a case's run ends as soon as it can be seen that its budget will not do */
    uint64_t first_budget; /* with once: of a case's first run, which others follow where the order of the threads may matter; 0: none do */
    struct noted_decisions *noted; /* what the launches of whole runs decide is added here; NULL: it is not asked for */
