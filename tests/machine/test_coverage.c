@@ -27,7 +27,7 @@ static char *make_page(void) {
       "Control flow: `bra`, `brx.idx`, `call`, `ret`, `exit`, `trap`, `bar` and `barrier` with counts, `.arrive` and `.red`. "
       "Without effect: `prefetch`, `nanosleep`, `griddepcontrol.launch_dependents`, `discard`, `applypriority`, "
       "`pmevent`. For any other instruction the verdict is `unknown unsupported.<opcode>`, with its line: `tcgen05`, sparse and "
-      "scaled `mma`, `multimem` and registers of 128 bits among them. `tests/machine/tensor_instructions.txt` has 219 forms of the "
+      "scaled `mma`, `multimem` and registers of 128 bits among them. `tests/machine/tensor_instructions.txt` has 221 forms of the "
       "matrix, copy, mbarrier and cluster instructions of sm_90, each as the assembler takes it and with what becomes of it; "
       "`tests/conformance` holds what they compute to an H200. Clusters with a loop that may wait for what another block writes are "
       "`unknown unsupported.clusters_that_wait_for_others`.\n",

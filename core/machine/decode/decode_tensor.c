@@ -179,11 +179,13 @@ static enum decode_result multiply(decoder_t *decoder, machine_tensor_t *tensor,
    return i->immediate == PTX_NONE ? DECODE_FAILED : DECODE_DONE;
 }
 
-/* mma.sync.aligned.SHAPE.row.col[.satfinite].d.a.b.c[.xor.popc] and wmma.mma[.xor.popc].sync.aligned.row.col.SHAPE.d[.a.b].c[.satfinite] */
+/* mma.sync.aligned.SHAPE.row.col[.satfinite].d.a.b.c[.xor.popc] and wmma.mma[.xor.popc].sync.aligned.row.col.SHAPE.d[.a.b].c[.satfinite].  With
+ * doubles also .rn, which is meant where no rounding is named; mma.h of CUDA writes it. */
 enum decode_result decode_multiply(decoder_t *decoder, bool wmma) {
    machine_tensor_t tensor;
    memset(&tensor, 0, sizeof tensor);
    uint32_t named = 0, layouts = 0;
+   bool nearest = false;
    for (uint32_t n = wmma ? 2 : 1; n < decoder->modifier_count; n++) {
       const char *word = decoder->modifiers[n];
       const int type = type_named(word);
@@ -193,6 +195,8 @@ enum decode_result decode_multiply(decoder_t *decoder, bool wmma) {
          tensor.columns[layouts++] = word[0] == 'c';
       } else if (strcmp(word, "satfinite") == 0) {
          tensor.saturates = true;
+      } else if (strcmp(word, "rn") == 0) {
+         nearest = true;
       } else if (strcmp(word, "xor") == 0 || strcmp(word, "and") == 0) {
          tensor.bits = (uint8_t)word[0];
       } else if (strcmp(word, "sync") != 0 && strcmp(word, "aligned") != 0 && strcmp(word, "popc") != 0 &&
@@ -206,7 +210,8 @@ enum decode_result decode_multiply(decoder_t *decoder, bool wmma) {
       named = 4;
    }
    const bool quads = tensor.type[TENSOR_A] == TENSOR_F16 && tensor.k == 4;
-   if (named != 4 || layouts != 2 || !decode_modifier(decoder, "aligned") ||
+   if (named != 4 || layouts != 2 || (nearest && tensor.type[TENSOR_A] != TENSOR_F64) ||
+       !decode_modifier(decoder, "aligned") ||
        (!wmma && !quads && (tensor.columns[0] || !tensor.columns[1])) ||
        (decode_modifier(decoder, "popc") && !tensor.bits))
       return decode_refuse(decoder);
