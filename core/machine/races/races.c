@@ -18,7 +18,8 @@ void machine_shared_clear(machine_block_t *block) {
 static void guard_gaps(machine_block_t *block) {
    const machine_program_t *program = block->launch->program;
    const uint32_t record = block->epoch << EPOCH_SHIFT | NOBODYS << 11, granule = 1u << block->shared_shift;
-   for (uint32_t g = 0; g < program->shared_first >> block->shared_shift; g++)
+   const uint32_t before = program->shared_first <= block->shared_bytes ? program->shared_first : 0;
+   for (uint32_t g = 0; g < before >> block->shared_shift; g++)
       block->shared_races[g] = record;
    for (uint32_t n = 0; n < program->shared_count; n++) {
       const machine_shared_variable_t *variable = &program->shared[n];
