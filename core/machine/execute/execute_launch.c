@@ -260,6 +260,8 @@ static void run_one(machine_launch_t *launch, uint64_t linear, uint64_t place, u
    machine_partial_instructions(run, run->work.executed - began);
    if (run->record)
       machine_follow(launch, linear);
+   if (run->tickets && run->unfinished)
+      machine_tickets_block(run);
    if (run->extents)
       machine_partial_block(run);
    if (passed)
@@ -310,6 +312,8 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    run->report.sampled |= chosen && count < total;
    machine_foresight_t foresight = {.worked = worked};
    machine_partial_begin(launch, count, !chosen || (count == total && !budget));
+   if (run->tickets)
+      machine_tickets_begin(launch);
    uint64_t *passed = run->extents ? calloc((size_t)launch->program->block_count + 1, sizeof *passed) : NULL;
    /* the counts of these blocks are kept apart */
    const uint64_t of_kinds = run->counts.counted ? counted : count;

@@ -229,8 +229,6 @@ static void end_cut_block(machine_run_t *run) {
 }
 
 void machine_partial_block(machine_run_t *run) {
-   if (run->unfinished)
-      machine_tickets_block(run);
    take_stores(run);
    if (run->stop && run->unfinished && !run->out_of_memory && only_lacked_values(run)) {
       forget_stores(run);

@@ -80,7 +80,6 @@ void machine_partial_begin(machine_launch_t *launch, uint64_t count, bool whole)
    if (!run->extents)
       return;
    run->unfinished = !whole;
-   machine_tickets_begin(launch);
    run->block_store_count = 0; /* blocks that ran side by side may have left theirs */
    for (uint32_t n = 0; n < run->plan->buffer_count; n++)
       if (run->regions[n].stored)
