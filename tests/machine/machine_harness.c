@@ -446,6 +446,7 @@ bool harness_judge(harness_t *harness, const rkb_machine_options_t *options, cha
       return false;
    }
    uint32_t worst = 0;
+   rkb_machine_set_order(machine, harness->order);
    for (uint32_t run = 0; run < harness->runs && worst != RKB_MACHINE_REJECT; run++) {
       harness_fill(harness, run);
       if (rkb_machine_run(machine, harness->data, &err) != RKB_OK) {

@@ -31,6 +31,7 @@ typedef struct harness {
    rkb_machine_buffer_t data[HARNESS_MOST];
    char expect[96], broken[96];
    uint32_t runs;
+   uint64_t order; /* of blocks and warps: rkb_machine_set_order */
    uint32_t resident[HARNESS_MOST]; /* 0: any number */
 } harness_t;
 

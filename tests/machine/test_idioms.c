@@ -46,6 +46,8 @@ static bool has_both_sides(const char *path, const char *text) {
    return !asked || whole;
 }
 
+#define SHUFFLES 3u
+
 static bool judge(const char *path, const char *source, bool broken, bool portable, bool verbose) {
    char message[2048] = "", verdict[128], *text;
    harness_t harness;
@@ -70,6 +72,15 @@ static bool judge(const char *path, const char *source, bool broken, bool portab
                        text ? text : "");
       right &= !broken || (says_all(path, text) && (!text || has_both_sides(path, text)));
       free(text);
+      /* Right in every order. */
+      for (uint32_t n = 0; n < SHUFFLES && right && !broken && strcmp(wanted, "pass") == 0; n++) {
+         harness.order = RKB_MACHINE_SHUFFLED + 11 * n;
+         harness_judge(&harness, &options, verdict, sizeof verdict, &text);
+         right = strcmp(verdict, wanted) == 0;
+         if (!right)
+            print_message("%s: found '%s' in shuffled order %u\n%s", path, verdict, n, text ? text : "");
+         free(text);
+      }
    }
    harness_close(&harness);
    free(ptx);

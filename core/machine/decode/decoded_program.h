@@ -194,6 +194,7 @@ typedef struct machine_program {
       /* Whether it has volatile, relaxed, acquiring or releasing accesses: threads may see each other
        * without a barrier. */
       strong;
+   bool spins;           /* likewise of a thread of the block; only known of programs with pieces */
    bool pieces;          /* it reads memory and writes it in several operations: pieces.c */
    bool volatile_shared; /* lanes of a warp may rely on executing in lockstep */
    bool copies;          /* whether it has asynchronous copies */

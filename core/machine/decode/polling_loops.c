@@ -4,15 +4,18 @@
 #include "machine/decode/decoded_program.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-static bool polls(const machine_program_t *program, const machine_block_info_t *block) {
+/* shared: loads and operations of shared memory count too. */
+static bool polls(const machine_program_t *program, const machine_block_info_t *block, bool shared) {
    for (uint32_t n = block->first; n < block->first + block->count; n++) {
       const machine_instruction_t *i = &program->code[n];
-      if (i->kind != MACHINE_CUSTOM || !i->element_bytes || i->space == PTX_SHARED || i->space == PTX_LOCAL ||
+      if (i->kind != MACHINE_CUSTOM || !i->element_bytes || (i->space == PTX_SHARED && !shared) ||
+          i->space == PTX_LOCAL ||
           ptx_type_is_float(i->type)) /* such a value is data and no signal */
          continue;
       const uint32_t result = i->extra_count ? program->extras[i->extra].number : 0;
-      if ((i->class == RKB_CLASS_GLOBAL && (i->flags & (FLAG_VOLATILE | FLAG_RELAXED | FLAG_ACQUIRE))) ||
+      if ((i->class == (i->space == PTX_SHARED ? RKB_CLASS_SHARED : RKB_CLASS_GLOBAL) && (i->flags & (FLAG_VOLATILE | FLAG_RELAXED | FLAG_ACQUIRE))) ||
           (i->class == RKB_CLASS_ATOMIC && result > 1)) /* register 1 is written and never read */
          return true;
    }
@@ -27,6 +30,7 @@ typedef struct search {
    uint32_t *stack, *path; /* blocks */
    uint32_t *next;         /* by block: the successor that is looked at next */
    uint8_t *stacked;
+   bool shared;
    uint32_t met, height, depth;
 } search_t;
 
@@ -44,7 +48,7 @@ static bool take_off(search_t *s, uint32_t block) {
    do {
       taken = s->stack[--s->height];
       s->stacked[taken] = 0;
-      polling |= polls(s->program, &s->program->blocks[taken]);
+      polling |= polls(s->program, &s->program->blocks[taken], s->shared);
       uint32_t next;
       for (uint32_t k = 0; !loop && (next = machine_successor(s->program, taken, k)) != PTX_NONE; k++)
          loop = next == taken;
@@ -90,6 +94,16 @@ bool machine_find_waits(machine_program_t *program) {
    for (uint32_t b = 0; made && b < count && !program->waits; b++)
       if (!s.number[b])
          program->waits = search_from(&s, b);
+   program->spins = program->waits;
+   if (made && program->pieces && !program->spins) {
+      memset(lists, 0, 5 * count * sizeof *lists);
+      memset(stacked, 0, count);
+      s.met = s.height = s.depth = 0;
+      s.shared = true;
+   }
+   for (uint32_t b = 0; s.shared && b < count && !program->spins; b++)
+      if (!s.number[b])
+         program->spins = search_from(&s, b);
    free(lists);
    free(stacked);
    return made;

@@ -282,14 +282,16 @@ void machine_warp_run(machine_warp_t *warp) {
       const machine_instruction_t *i = &code[f->pc];
       uint32_t mask;
       if (i->block_start) {
-         if (warp->fragment_count > 1) {
+         /* Where nothing is interrupted, blocks that are divided run as one. */
+         const bool goes_on = warp->program->blocks[i->block].goes_on && !run->interrupted;
+         if (warp->fragment_count > 1 && !goes_on) {
             machine_fragments_merge(warp);
             uint32_t other = machine_fragment_pick(warp, PTX_NONE);
             if (warp->spin - since > PATIENCE || warp->strong - strong_since > STRONG_PATIENCE)
                /* The fragment may spin on something that another lane has yet to do. */
                turns = warp->fragment_count;
             if (turns && warp->apart)
-               machine_lanes_rejoin(warp);
+               machine_lanes_lose_patience(warp);
             if (turns) {
                uint32_t next = machine_fragment_pick(warp, other);
                other = next == PTX_NONE ? other : next;
@@ -300,7 +302,7 @@ void machine_warp_run(machine_warp_t *warp) {
             current = other;
             f = &warp->fragments[current];
             i = &code[f->pc];
-         } else {
+         } else if (!goes_on) {
             /* No lane can wait for another lane of the warp, so the limits count from where lanes diverge. */
             since = warp->spin;
             strong_since = warp->strong;

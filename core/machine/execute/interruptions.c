@@ -1,5 +1,6 @@
 /* Interrupts warps, blocks and lanes in shuffled orders.  If a program reads memory and writes it in two operations (decode/pieces.c), other threads may
- * come between them on a device.  In front of each such operation the order's number decides whether the warp lets other warps and other
+ * come between them on a device.  Programs with a loop that polls memory are not interrupted, because the turns by which lanes and blocks that wait make
+ * progress are too short for it.  In front of each such operation the order's number decides whether the warp lets other warps and other
  * blocks run first, and whether some of its lanes wait there while the others go on alone.
  *
  * Lanes that went on alone stop at the first place where lanes of a warp take part together (a shuffle, a barrier, a wait).  Lanes that were left behind
@@ -11,9 +12,10 @@
 #define RARELY 64u
 #define LANES_PART 4u /* of so many chances, lanes part once */
 #define MOST_BESIDE 4u
+#define MOST_IMPATIENT 256u
 
 bool machine_interrupts(const machine_launch_t *launch) {
-   return launch->run->order > RKB_MACHINE_DESCENDING && launch->program->pieces;
+   return launch->run->order > RKB_MACHINE_DESCENDING && launch->program->pieces && !launch->program->spins;
 }
 
 static uint64_t draw(machine_run_t *run) {
@@ -29,8 +31,10 @@ bool machine_gives_way(machine_run_t *run) {
    return draw(run) % (run->interruptions < MOST_OFTEN ? 2 : RARELY) == 0;
 }
 
-void machine_lanes_rejoin(machine_warp_t *warp) {
+/* Lets lanes go on that were left behind; if there are none, those that have stopped. */
+static void rejoin(machine_warp_t *warp) {
    bool left = false;
+   warp->impatient = 0;
    for (uint32_t n = 0; n < warp->fragment_count; n++)
       left |= warp->fragments[n].left_behind;
    for (uint32_t n = 0; n < warp->fragment_count; n++) {
@@ -41,10 +45,19 @@ void machine_lanes_rejoin(machine_warp_t *warp) {
    machine_fragments_merge(warp);
 }
 
+void machine_lanes_lose_patience(machine_warp_t *warp) {
+   bool left = false;
+   for (uint32_t n = 0; n < warp->fragment_count; n++)
+      left |= warp->fragments[n].left_behind;
+   /* Lanes that have stopped before a shuffle may need the ones that run.  So these only wait for a stopped lane if they run very long. */
+   if (left || ++warp->impatient > MOST_IMPATIENT)
+      rejoin(warp);
+}
+
 uint32_t machine_fragment_next(machine_warp_t *warp) {
    uint32_t next = machine_fragment_pick(warp, PTX_NONE);
    while (next == PTX_NONE && warp->apart) {
-      machine_lanes_rejoin(warp);
+      rejoin(warp);
       next = machine_fragment_pick(warp, PTX_NONE);
    }
    return next;

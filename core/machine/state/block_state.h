@@ -47,7 +47,8 @@ typedef struct machine_warp {
    uint32_t state;
    machine_fragment_t fragments[LANES];
    uint32_t fragment_count, current;
-   bool apart;    /* some fragment is left behind or stopped */
+   bool apart;         /* a fragment is left behind, or may have stopped */
+   uint32_t impatient; /* how often the lanes that run have run for long since others were left behind or stopped */
    uint32_t pc;   /* of the instruction being executed, for findings */
    uint64_t spin; /* instructions executed in this block */
    /* Number of executed basic blocks that have a global load.  Loads that can be in flight together count
