@@ -8,6 +8,7 @@
  *    // broken: the same, for the file compiled with -DBROKEN
  *    // runs: 2
  *    // resident: 4                    blocks of a launch that the target holds at once; without it any number
+ *    // order: ascending               it is right in ascending order alone; without it a test may run it in others too
  *    // why: one sentence
  *
  * Used by tests and by rkb-bench-machine; one thread. */

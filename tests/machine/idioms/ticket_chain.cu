@@ -5,6 +5,7 @@
 // buffer: y out f32 6
 // launch: chain grid=6 block=32 args=x,sums,y
 // resident: 2
+// order: ascending
 // expect: pass
 // broken: reject sync.deadlock
 __device__ unsigned ready[8];
