@@ -78,6 +78,11 @@ static bool looks_imprecise(const rkb_judge_rule_t *rule, double error, double b
    return rule->probe && error <= bound * LOWER_PRECISION;
 }
 
+bool rkb_judge_has_too_many(const rkb_judgement_t *judgement, uint64_t count) {
+   return judgement->ambiguous > AMBIGUOUS_FEW &&
+          (double)judgement->ambiguous > RKB_AMBIGUOUS_SHARE * (double)count;
+}
+
 bool rkb_judge(const rkb_judge_rule_t *rule, const void *data, const double *shadow,
                const rkb_points_t *points, const uint64_t *elements, rkb_judgement_t *judgement) {
    *judgement = (rkb_judgement_t){.size = sizeof *judgement, .reason = "", .bound_name = ""};
@@ -127,11 +132,8 @@ bool rkb_judge(const rkb_judge_rule_t *rule, const void *data, const double *sha
          judgement->logic = shadow && !(fabs(shadow[i] - want.value) <= want.hard);
       }
    }
-   if (worst == RULE_NONE && judgement->ambiguous > AMBIGUOUS_FEW &&
-       (double)judgement->ambiguous > RKB_AMBIGUOUS_SHARE * (double)points->count)
-      return false;
    if (worst == RULE_NONE)
-      return true;
+      return !rkb_judge_has_too_many(judgement, points->count);
    judgement->bound_name = bound_names[worst];
    bool imprecise = worst == RULE_STAT || worst == RULE_EXACT || worst_imprecise;
    judgement->reason = worst == RULE_NONFINITE ? "numeric.nonfinite"

@@ -39,4 +39,7 @@ typedef struct rkb_judge_rule {
 bool rkb_judge(const rkb_judge_rule_t *rule, const void *data, const double *shadow,
                const rkb_points_t *points, const uint64_t *elements, rkb_judgement_t *judgement);
 
+/* Whether too many of count elements are ambiguous to decide. */
+bool rkb_judge_has_too_many(const rkb_judgement_t *judgement, uint64_t count);
+
 #endif

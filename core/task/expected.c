@@ -130,19 +130,15 @@ static int whole_points(const rkb_inputs_t *inputs, const rkb_precision_t *preci
    return RKB_OK;
 }
 
-int rkb_task_filtered_points(const rkb_inputs_t *inputs, uint32_t tensor, const uint64_t *elements,
-                             uint64_t count, rkb_block_t *out, rkb_error_t *err) {
+int rkb_task_filtered_points(const rkb_inputs_t *inputs, rkb_memory_t *memory, uint32_t tensor,
+                             const uint64_t *elements, uint64_t count, rkb_block_t *out, rkb_error_t *err) {
    const rkb_bound_t *bound = inputs->bound;
    rkb_precision_t precision = bound->precision;
    precision.filtered = true;
    if (precision.passes > 0 && !inputs->given)
       return whole_points(inputs, &precision, tensor, elements, count, out, err);
-   /* The memory of other points has narrower bounds. */
-   rkb_memory_t *memory = rkb_memory_new(bound->steps->value_count, bound->budget / 2);
-   const int status = value_points(inputs, &precision, memory, MOST_FILTERED_WORK,
-                                   bound->program->outputs[tensor], elements, count, out, err);
-   rkb_memory_free(memory);
-   return status;
+   return value_points(inputs, &precision, memory, MOST_FILTERED_WORK, bound->program->outputs[tensor],
+                       elements, count, out, err);
 }
 
 int rkb_task_expect_points(const rkb_inputs_t *inputs, uint32_t tensor, const uint64_t *elements,

@@ -30,9 +30,10 @@ int rkb_task_expect_as(const rkb_inputs_t *inputs, const rkb_precision_t *precis
 int rkb_task_value_points(const rkb_inputs_t *inputs, uint32_t value, const uint64_t *elements, uint64_t count,
                           double *values, double *hard, double *stat, uint8_t *flags, rkb_error_t *err);
 
-/* Points of an output with the bounds of kernels that compute convolutions by minimal filtering.  out has room for count points; its
+/* Points of an output with the bounds of kernels that compute convolutions by minimal filtering.  memory: of such points alone, since
+ * the inputs' own memory has narrower bounds.  out has room for count points; its
  * variances become stat bounds.  elements NULL: 0, 1, ... */
-int rkb_task_filtered_points(const rkb_inputs_t *inputs, uint32_t tensor, const uint64_t *elements,
-                             uint64_t count, rkb_block_t *out, rkb_error_t *err);
+int rkb_task_filtered_points(const rkb_inputs_t *inputs, rkb_memory_t *memory, uint32_t tensor,
+                             const uint64_t *elements, uint64_t count, rkb_block_t *out, rkb_error_t *err);
 
 #endif
