@@ -151,6 +151,8 @@ typedef struct rkb_machine_options {
    /* For such a machine, by launch of the plan, with stores: what is moved on.  All else that the launch's blocks may have changed holds no value, unless executed
     * blocks stored it.  If a block adds another number to a word, or changes it otherwise, no later block of the launch is executed.  NULL: nothing. */
    const rkb_machine_moved_t *moved;
+   uint64_t
+      path_key; /* for such a machine: what rkb_machine_path goes by, which nobody should be able to predict */
    const uint32_t *resident; /* by launch: blocks that the target holds at once; NULL: any number */
    /* For a machine that fetches: where memory is taken from and left.  Runs give the same results with it and without.  NULL: each run asks the system. */
    rkb_machine_kept_t *kept;

@@ -10,6 +10,7 @@
 #include "machine/memory/stored_runs.h"
 #include "machine/memory/ticket_words.h"
 #include "machine/state/block_paths.h"
+#include "machine/state/keyed_sum.h"
 
 #include <stdlib.h>
 
@@ -96,18 +97,19 @@ void machine_partial_begin(machine_launch_t *launch, uint64_t count, bool whole)
       run->out_of_memory = run->stop = true;
 }
 
-/* A block's path: FNV-1a over the numbers of the basic blocks that any of its warps came to, however
- * often. */
+/* A block's path: a number for the list of the basic blocks that any of its warps came to, however often.  Paths decide which blocks are judged, so an
+ * author must not be able to give two paths one number. */
 void machine_partial_path(machine_run_t *run, uint32_t basic_blocks, uint64_t *passed) {
-   uint64_t hash = 0xcbf29ce484222325;
+   const uint64_t key = keyed_sum_key(run->options.path_key);
+   uint64_t sum = 0;
    for (uint32_t n = 0; n < basic_blocks; n++) {
       if (run->counts.block_warps[n] != passed[n])
-         hash = (hash ^ (n + 1)) * 0x100000001b3;
+         sum = keyed_sum(key, sum, n + 1);
       passed[n] = run->counts.block_warps[n];
    }
    rkb_machine_extent_t *place = place_of(run, run->place >> PLACE_BITS, run->place & MOST_PLACES);
    if (place)
-      place->words = hash;
+      place->words = sum + 1; /* 0: not known */
 }
 
 void machine_partial_instructions(machine_run_t *run, uint64_t instructions) {

@@ -110,7 +110,7 @@ static bool may_learn(const struct work *work, const struct part *part) {
    const rkb_plan_t *plan = part->bench.plan;
    bool unknown = false;
    for (uint32_t n = 0; plan && part->bench.sample.unjudged[0] && n < plan->launch_count; n++)
-      unknown |= !stored_by(work->outcome, shapes_launch_name(&plan->launches[n]));
+      unknown |= !stored_by(work->outcome, shapes_launch_name(work->candidate, &plan->launches[n]));
    return unknown;
 }
 
@@ -150,7 +150,7 @@ static bool learned(const struct part *part, const struct outcome *outcome) {
    const rkb_plan_t *plan = part->bench.plan;
    bool more = !part->the_case && part->outcome.stored_count != outcome->stored_count;
    for (uint32_t n = 0; plan && part->bench.sample.unjudged[0] && n < plan->launch_count; n++) {
-      const uint64_t launch = shapes_launch_name(&plan->launches[n]);
+      const uint64_t launch = shapes_launch_name(part->bench.sample.candidate, &plan->launches[n]);
       more |= stored_by(&part->outcome, launch) != stored_by(outcome, launch);
    }
    return more;

@@ -365,7 +365,7 @@ uint64_t sample_buffers_written(const struct sample *s, uint32_t number) {
    const rkb_plan_launch_t *launch = &s->plan->launches[number];
    uint64_t written = 0;
    for (uint32_t known = 0; known < outcome->stored_count; known++)
-      if (outcome->stored[known].launch == shapes_launch_name(launch))
+      if (outcome->stored[known].launch == shapes_launch_name(s->candidate, launch))
          return outcome->stored[known].buffers;
    for (uint32_t b = 0; b < s->plan->buffer_count; b++)
       if (s->plan->buffers[b].role != RKB_IN && plan_takes(launch, b))
@@ -404,7 +404,7 @@ int sample_note_decisions(const struct sample *sample, struct noted_decisions *n
       status = sample_make_buffers(s, false, &s->buffers, err);
    if (status == RKB_OK)
       status = sample_execute(s, &options, err);
-   *unknown = status == RKB_OK && !noted_take(noted, s->machine, s->plan) ? UINT64_MAX : 0;
+   *unknown = status == RKB_OK && !noted_take(noted, s->candidate, s->machine, s->plan) ? UINT64_MAX : 0;
    for (uint32_t n = 0; status == RKB_OK && n < s->plan->launch_count; n++)
       /* A block with a finding may have ended early, before some of its decisions, because it lacked a value that another block writes. */
       if (n >= MOST_NOTED || rkb_machine_found(s->machine, n) || !rkb_machine_decisions(s->machine, n))
@@ -440,6 +440,7 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
                                     .memory_bytes = s->verifier->config->memory,
                                     .thread_instructions = s->candidate->budget,
                                     .environment = environment_of(s),
+                                    .path_key = s->candidate->key,
                                     .past = true,
                                     .atomics_past = !s->outcome->variable_atomics,
                                     .fetch = sample_fetch,

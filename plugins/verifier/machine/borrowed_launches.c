@@ -65,7 +65,7 @@ static bool decide(struct borrower *b, const rkb_plan_t *plan, struct decided *t
    for (uint32_t from = 0; (unseen = reduced_unseen(s, &from)) != NULL;) {
       const rkb_plan_launch_t *launch = NULL;
       for (uint32_t n = 0; n < plan->launch_count; n++)
-         if (shapes_launch_name(&plan->launches[n]) == shapes_launch_name(unseen))
+         if (shapes_launch_name(s->candidate, &plan->launches[n]) == shapes_launch_name(s->candidate, unseen))
             launch = &plan->launches[n];
       if (!launch || launch->kernel >= MOST_KERNELS) {
          all = false;
@@ -233,7 +233,8 @@ static bool lacks(struct borrower *b) {
    struct noted_lack lack;
    bool lacking = false;
    for (uint32_t from = 0; !lacking && (unseen = reduced_unseen(r->sample, &from)) != NULL;)
-      lacking = noted_lacks(&b->small, &b->large, shapes_launch_name(unseen), LEAST_TURNS, &lack);
+      lacking =
+         noted_lacks(&b->small, &b->large, shapes_launch_name(r->candidate, unseen), LEAST_TURNS, &lack);
    if (lacking && lack.turns)
       snprintf(r->not_borrowed, sizeof r->not_borrowed,
                "the loop at line %u takes %u turns there, and at most %u at smaller shapes", lack.line,

@@ -97,7 +97,7 @@ static void survey_plan(struct bounds *b, const rkb_plan_t *plan, const rkb_case
    b->varying |= differing(the_case, b->first);
    for (uint32_t n = 0; n < plan->launch_count; n++)
       for (uint32_t d = 0; d < 3; d++) {
-         struct axis *axis = axis_of(b, shapes_launch_name(&plan->launches[n]), d);
+         struct axis *axis = axis_of(b, shapes_launch_name(b->candidate, &plan->launches[n]), d);
          if (axis)
             survey_axis(axis, plan->launches[n].grid[d], the_case);
       }
@@ -125,7 +125,7 @@ static uint64_t met_by(const struct bounds *b, const rkb_plan_t *plan, uint64_t 
    for (uint32_t n = 0; n < plan->launch_count; n++) {
       const rkb_plan_launch_t *launch = &plan->launches[n];
       for (uint32_t a = 0; a < b->count; a++)
-         if ((wanted >> a & 1) && b->axes[a].launch == shapes_launch_name(launch) &&
+         if ((wanted >> a & 1) && b->axes[a].launch == shapes_launch_name(b->candidate, launch) &&
              launch->grid[b->axes[a].axis] == b->axes[a].most)
             met |= 1ull << a;
    }

@@ -268,10 +268,11 @@ static void take_turns(struct trial *t) {
       uint32_t count;
       const rkb_machine_loop_t *loops = rkb_machine_loops(t->machine, n, &count);
       for (uint32_t k = 0; k < count; k++)
-         outcome_turns(t->outcome, &(struct loop_turns){.launch = shapes_launch_name(&t->plan->launches[n]),
-                                                        .block = loops[k].block,
-                                                        .most = loops[k].turns,
-                                                        .ahead = loops[k].ahead});
+         outcome_turns(t->outcome,
+                       &(struct loop_turns){.launch = shapes_launch_name(t->candidate, &t->plan->launches[n]),
+                                            .block = loops[k].block,
+                                            .most = loops[k].turns,
+                                            .ahead = loops[k].ahead});
    }
 }
 
@@ -289,7 +290,7 @@ static uint32_t checks_of(const struct trial *t, bool first, bool followed) {
 /* What a launch of a run that was complete stored, and along which axes of its grid it had several blocks. */
 static void take_stores(struct trial *t, uint32_t number) {
    const rkb_plan_launch_t *launch = &t->plan->launches[number];
-   struct stored_buffers stored = {.launch = shapes_launch_name(launch),
+   struct stored_buffers stored = {.launch = shapes_launch_name(t->candidate, launch),
                                    .buffers = rkb_machine_stored(t->machine, number)};
    for (uint32_t axis = 0; axis < 3 && launch_shapes_tell(t->verifier, t->the_case); axis++)
       stored.axes |= (uint32_t)(launch->grid[axis] > 1) << axis;
@@ -445,7 +446,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
       json_array_append_new(outcome->case_names, json_string(the_case->name));
    }
    if (t.machine && candidate->noted)
-      candidate->noted->failed |= !noted_take(candidate->noted, t.machine, t.plan);
+      candidate->noted->failed |= !noted_take(candidate->noted, candidate, t.machine, t.plan);
    rkb_machine_close(t.machine);
    free(resident);
    if (t.plan)

@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "machine/state/keyed_sum.h"
 
 #define MOST_LAUNCHES 64
 #define LARGER 10           /* the work of every fourth one, times that of the others: the smallest factor that helps */
@@ -32,10 +33,11 @@ struct shapes {
    uint32_t seen[MOST_LAUNCHES], count;
 };
 
-uint64_t shapes_launch_name(const rkb_plan_launch_t *launch) {
-   uint64_t name = launch->line;
+uint64_t shapes_launch_name(const struct candidate *candidate, const rkb_plan_launch_t *launch) {
+   const uint64_t key = keyed_sum_key(candidate->key);
+   uint64_t name = keyed_sum(key, 0, (uint64_t)launch->line + 1);
    for (const char *at = launch->expression; *at; at++)
-      name = (name ^ (uint8_t)*at) * 0x100000001b3ull; /* FNV-1a */
+      name = keyed_sum(key, name, (uint8_t)*at);
    return name;
 }
 
@@ -86,7 +88,7 @@ static int note_plan(struct shapes *s, const rkb_case_t *the_case, uint32_t *of,
       for (uint32_t d = 0; d < 3; d++)
          has |= plan->launches[n].grid[d] > 1 ? SEVERAL_X << d : 0;
       has |= plan->launches[n].grid[0] >= MANY && threads <= MOST_THREADS ? MANY_X : 0;
-      uint32_t *bits = of_launch(s, of, shapes_launch_name(&plan->launches[n]));
+      uint32_t *bits = of_launch(s, of, shapes_launch_name(s->candidate, &plan->launches[n]));
       if (!bits)
          continue;
       *news += (uint32_t)__builtin_popcount(has & ~s->seen[bits - of] & ~*bits);

@@ -8,7 +8,7 @@
 static uint64_t known_stores(const struct sample *s, uint32_t launch) {
    const struct outcome *outcome = s->outcome;
    for (uint32_t n = 0; n < outcome->stored_count; n++)
-      if (outcome->stored[n].launch == shapes_launch_name(&s->plan->launches[launch]))
+      if (outcome->stored[n].launch == shapes_launch_name(s->candidate, &s->plan->launches[launch]))
          return outcome->stored[n].buffers;
    return 0;
 }

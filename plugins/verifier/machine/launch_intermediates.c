@@ -245,10 +245,11 @@ static int compare_case(struct links *links, struct comparison *c, const uint64_
    return status;
 }
 
-static bool same_launches(const struct links *links, const rkb_plan_t *plan) {
+static bool same_launches(const struct candidate *candidate, const struct links *links,
+                          const rkb_plan_t *plan) {
    bool same = links->launch_count == plan->launch_count && links->buffer_count == plan->buffer_count;
    for (uint32_t n = 0; same && n < plan->launch_count; n++)
-      same = links->names[n] == shapes_launch_name(&plan->launches[n]);
+      same = links->names[n] == shapes_launch_name(candidate, &plan->launches[n]);
    return same;
 }
 
@@ -261,7 +262,7 @@ static int try_case(const struct verifier *me, struct candidate *candidate, stru
                                  &finding, err);
    if (status != RKB_OK || !c.trial.plan)
       return status;
-   if (same_launches(links, c.trial.plan) && trial_bytes(&c.trial) <= me->config->memory) {
+   if (same_launches(candidate, links, c.trial.plan) && trial_bytes(&c.trial) <= me->config->memory) {
       c.trial.buffers = trial_buffers(&c.trial);
       status = c.trial.buffers ? me->task->inputs_open(me->host, the_case, me->task->family_at(me->host, the_case, 0),
                                                        verifier_seed(me, candidate, 0), &c.trial.inputs, err)
@@ -278,7 +279,7 @@ static int try_case(const struct verifier *me, struct candidate *candidate, stru
    return status;
 }
 
-static struct links *make(const rkb_plan_t *plan) {
+static struct links *make(const struct candidate *candidate, const rkb_plan_t *plan) {
    struct links *links = calloc(1, sizeof *links);
    if (!links)
       return NULL;
@@ -293,7 +294,7 @@ static struct links *make(const rkb_plan_t *plan) {
       return NULL;
    }
    for (uint32_t n = 0; n < plan->launch_count; n++)
-      links->names[n] = shapes_launch_name(&plan->launches[n]);
+      links->names[n] = shapes_launch_name(candidate, &plan->launches[n]);
    return links;
 }
 
@@ -329,11 +330,11 @@ static int try_reduced(const struct verifier *me, struct candidate *candidate, s
 int links_find(const struct verifier *me, struct candidate *candidate, const rkb_case_t *the_case, const rkb_plan_t *plan,
                const uint64_t *stores, rkb_error_t *err) {
    struct links *links = candidate->links;
-   if (links && same_launches(links, plan) &&
+   if (links && same_launches(candidate, links, plan) &&
        (links->bench == the_case || link_cases_tell(me, links, the_case)))
       return RKB_OK;
    links_free(links);
-   links = candidate->links = make(plan);
+   links = candidate->links = make(candidate, plan);
    if (!links)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for what buffers hold");
    links->bench = the_case;

@@ -40,7 +40,7 @@ static int has_launch(const struct reduced *r, const rkb_case_t *shape, const st
                                                 candidate->build, shape, &plan, &finding, err);
    *has = false;
    for (uint32_t n = 0; status == RKB_OK && plan && n < plan->launch_count; n++)
-      *has |= shapes_launch_name(&plan->launches[n]) == wanted->name &&
+      *has |= shapes_launch_name(candidate, &plan->launches[n]) == wanted->name &&
               (wanted->axis == ANY_AXIS || (plan->launches[n].grid[wanted->axis] > 1 && tell));
    *cost = *has ? cost_of(plan, shape) : 0;
    if (plan)

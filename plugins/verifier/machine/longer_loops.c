@@ -98,7 +98,7 @@ static int threads_with(const struct longer *l, const rkb_case_t *shape, uint64_
                                        shape, &plan, &finding, err);
    *threads = 0;
    for (uint32_t n = 0; plan && n < plan->launch_count; n++)
-      if (shapes_launch_name(&plan->launches[n]) == launch)
+      if (shapes_launch_name(l->candidate, &plan->launches[n]) == launch)
          *threads = shapes_plan_threads(plan);
    if (plan)
       me->kernel->plan_free(plan);
@@ -163,7 +163,7 @@ static int look_at(struct longer *l, const struct loop_turns *loop, struct sampl
       status = sample_look_for_races(part, lists, BLOCKS_BUDGET, true, &report, err);
    *sure = status == RKB_OK && !sample_races_lack(&report);
    for (uint32_t n = 0; status == RKB_OK && n < plan->launch_count; n++) {
-      const uint64_t launch = shapes_launch_name(&plan->launches[n]);
+      const uint64_t launch = shapes_launch_name(part->candidate, &plan->launches[n]);
       uint32_t count;
       const rkb_machine_loop_t *loops = rkb_machine_loops(part->machine, n, &count);
       for (uint32_t k = 0; k < count; k++) {

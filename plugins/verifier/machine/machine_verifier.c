@@ -115,6 +115,7 @@ static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
                                  .given = budget_of(me)};
    const uint32_t flags = me->config->debug ? RKB_BUILD_DEBUG : 0;
    struct outcome outcome;
+   candidate.key = me->random->next(&environments);
    rkb_manifest_t *manifest = NULL;
    rkb_finding_t finding = {0};
    outcome_init(&outcome, me->config->debug);

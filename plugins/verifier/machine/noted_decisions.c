@@ -39,12 +39,13 @@ static bool add(struct noted_decisions *noted, uint64_t launch, const rkb_machin
    return to->count == from->count; /* else it was not copied whole */
 }
 
-bool noted_take(struct noted_decisions *noted, const rkb_machine_t *machine, const rkb_plan_t *plan) {
+bool noted_take(struct noted_decisions *noted, const struct candidate *candidate,
+                const rkb_machine_t *machine, const rkb_plan_t *plan) {
    bool all = true;
    for (uint32_t n = 0; n < plan->launch_count; n++) {
       const rkb_machine_decisions_t *decisions = rkb_machine_decisions(machine, n);
       if (decisions)
-         all &= add(noted, shapes_launch_name(&plan->launches[n]), decisions);
+         all &= add(noted, shapes_launch_name(candidate, &plan->launches[n]), decisions);
    }
    return all;
 }

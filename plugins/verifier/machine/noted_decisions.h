@@ -18,7 +18,8 @@ struct noted_decisions {
 };
 
 /* Adds what the launches of the machine's runs decided; false: not all of it could be kept. */
-bool noted_take(struct noted_decisions *noted, const rkb_machine_t *machine, const rkb_plan_t *plan);
+bool noted_take(struct noted_decisions *noted, const struct candidate *candidate,
+                const rkb_machine_t *machine, const rkb_plan_t *plan);
 /* Adds what others decided; false as above. */
 bool noted_join(struct noted_decisions *noted, const struct noted_decisions *others);
 void noted_free(struct noted_decisions *noted);

@@ -41,10 +41,10 @@ static void take_number(struct plan_constants *c, const rkb_case_t *the_case, ui
       take(c, mixed(number) + 1 + d, value - (uint64_t)the_case->dims[d].value, learn, changed, argument);
 }
 
-void plan_constants_take(struct plan_constants *c, const rkb_case_t *the_case,
-                         const rkb_plan_launch_t *launch, bool learn,
+void plan_constants_take(struct plan_constants *c, const struct candidate *candidate,
+                         const rkb_case_t *the_case, const rkb_plan_launch_t *launch, bool learn,
                          void (*changed)(void *argument, uint64_t constant), void *argument) {
-   const uint64_t name = mixed(shapes_launch_name(launch));
+   const uint64_t name = mixed(shapes_launch_name(candidate, launch));
    for (uint32_t n = 0; n < launch->argument_count; n++)
       if (launch->arguments[n].buffer == UINT32_MAX && !launch->arguments[n].map &&
           launch->arguments[n].bytes <= 8)

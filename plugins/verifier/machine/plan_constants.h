@@ -17,8 +17,8 @@ struct plan_constants {
 };
 
 /* learn: records the constants of a check case.  Otherwise calls changed for each constant that differs from the recorded one. */
-void plan_constants_take(struct plan_constants *constants, const rkb_case_t *the_case,
-                         const rkb_plan_launch_t *launch, bool learn,
+void plan_constants_take(struct plan_constants *constants, const struct candidate *candidate,
+                         const rkb_case_t *the_case, const rkb_plan_launch_t *launch, bool learn,
                          void (*changed)(void *argument, uint64_t constant), void *argument);
 
 #endif

@@ -21,10 +21,12 @@
 #define AXIS_BUDGET 100000000u /* thread-instructions of a shape with several blocks along one */
 #define RESERVE 2      /* a candidate's budget, divided by this, is there for them, whatever was used before */
 
-static bool same_launches(const rkb_plan_t *plan, const rkb_plan_t *other) {
+static bool same_launches(const struct candidate *candidate, const rkb_plan_t *plan,
+                          const rkb_plan_t *other) {
    bool same = plan->launch_count == other->launch_count;
    for (uint32_t n = 0; same && n < plan->launch_count; n++)
-      same = shapes_launch_name(&plan->launches[n]) == shapes_launch_name(&other->launches[n]);
+      same = shapes_launch_name(candidate, &plan->launches[n]) ==
+             shapes_launch_name(candidate, &other->launches[n]);
    return same;
 }
 
@@ -35,7 +37,7 @@ static int resembles(const struct reduced *r, const rkb_case_t *shape, bool *sam
    rkb_finding_t finding = {0};
    const int status = r->verifier->kernel->plan(r->verifier->host, candidate->job, candidate->item,
                                                 candidate->build, shape, &plan, &finding, err);
-   *same = status == RKB_OK && plan && same_launches(plan, r->sample->plan);
+   *same = status == RKB_OK && plan && same_launches(candidate, plan, r->sample->plan);
    if (plan)
       r->verifier->kernel->plan_free(plan);
    return status;
@@ -217,7 +219,7 @@ static int judge_shapes(struct reduced *r, rkb_error_t *err) {
 const rkb_plan_launch_t *reduced_unseen(const struct sample *s, uint32_t *from) {
    while (*from < s->plan->launch_count) {
       const rkb_plan_launch_t *launch = &s->plan->launches[(*from)++];
-      const uint64_t name = shapes_launch_name(launch);
+      const uint64_t name = shapes_launch_name(s->candidate, launch);
       uint32_t known = 0;
       while (known < s->outcome->stored_count && s->outcome->stored[known].launch != name)
          known++;
@@ -267,8 +269,8 @@ static int judge_unseen(struct reduced *r, rkb_error_t *err) {
    for (uint32_t n = 0; n < MOST_UNSEEN && whole && status == RKB_OK &&
                         s->outcome->rank < RKB_MACHINE_UNKNOWN && (unseen = never_whole(s)) != NULL;
         n++)
-      status = judge_wanted(r, &(struct wanted_launch){shapes_launch_name(unseen), ANY_AXIS}, UNSEEN_BUDGET,
-                            shapes, &whole, err);
+      status = judge_wanted(r, &(struct wanted_launch){shapes_launch_name(s->candidate, unseen), ANY_AXIS},
+                            UNSEEN_BUDGET, shapes, &whole, err);
    if (!never_whole(s))
       json_array_extend(r->shapes, shapes);
    else if (status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN)
@@ -281,7 +283,7 @@ static int judge_unseen(struct reduced *r, rkb_error_t *err) {
 static bool lacks_axis(const struct sample *s, const rkb_plan_launch_t *launch, uint32_t axis) {
    const struct outcome *outcome = s->outcome;
    for (uint32_t n = 0; launch->grid[axis] > 1 && n < outcome->stored_count; n++)
-      if (outcome->stored[n].launch == shapes_launch_name(launch))
+      if (outcome->stored[n].launch == shapes_launch_name(s->candidate, launch))
          return !(outcome->stored[n].axes >> axis & 1);
    return false;
 }
@@ -299,8 +301,8 @@ static int judge_axes(struct reduced *r, rkb_error_t *err) {
          if (status != RKB_OK || s->outcome->rank >= RKB_MACHINE_UNKNOWN || !lacks_axis(s, launch, axis))
             continue;
          if (tried++ < MOST_AXES)
-            status = judge_wanted(r, &(struct wanted_launch){shapes_launch_name(launch), axis}, AXIS_BUDGET,
-                                  r->shapes, &whole, err);
+            status = judge_wanted(r, &(struct wanted_launch){shapes_launch_name(s->candidate, launch), axis},
+                                  AXIS_BUDGET, r->shapes, &whole, err);
          if (status == RKB_OK && !whole)
             json_array_append_new(
                s->outcome->not_run,

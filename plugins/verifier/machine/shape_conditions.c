@@ -74,7 +74,7 @@ int shape_conditions_new(struct shape_conditions *c, const rkb_case_t *the_case,
    for (uint32_t n = 0; n < plan->launch_count; n++) {
       const rkb_plan_launch_t *launch = &plan->launches[n];
       if (!c->of_results)
-         plan_constants_take(c->constants, the_case, launch, c->learns, take_change, c);
+         plan_constants_take(c->constants, c->candidate, the_case, launch, c->learns, take_change, c);
       if (launch->kernel >= MOST_KERNELS)
          continue;
       if (!c->kernels[launch->kernel])

@@ -186,6 +186,7 @@ struct candidate {
    uint64_t budget; /* work left */
    uint64_t more;   /* of a far shape: work that it may have beside the budget, if blocks that the sample always has use that up (large_offsets.c) */
    bool reserved;   /* reduced_shapes.c has taken what it may have beside the budget */
+   uint64_t key; /* of the numbers by which launches and control paths are told apart; STREAM_ENVIRONMENT */
    uint64_t environment; /* of its machines: the first of CANDIDATE_ENVIRONMENTS numbers, a multiple of four */
    rkb_case_t *large
       [MOST_LARGE]; /* shapes too large to be executed whole, at which the manifest decides something (manifest_decisions.c); owned by the stage */
@@ -263,8 +264,8 @@ bool owed_settle(const struct verifier *verifier, const struct candidate *candid
  * also after a failure. */
 int shapes_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn,
                 uint32_t room, uint32_t *count, rkb_error_t *err);
-/* A launch of the manifest and the instance of its kernel.  Two alternatives of one launch are two of these. */
-uint64_t shapes_launch_name(const rkb_plan_launch_t *launch);
+/* A number for a launch of the manifest and the instance of its kernel, by the candidate's key: an author cannot give two launches one.  Two alternatives of one launch are two of these. */
+uint64_t shapes_launch_name(const struct candidate *candidate, const rkb_plan_launch_t *launch);
 
 uint64_t shapes_plan_threads(const rkb_plan_t *plan);
 /* peak_shapes.c: on how many seeds of the family "peaks" each of the shapes is executed too. */
