@@ -18,6 +18,9 @@ static void all_paths_differ(void **state) {
             if (path >> block & 1)
                sums[path] = keyed_sum(key, sums[path], block + 1);
          assert_true(sums[path] < KEYED_SUM_PRIME);
+         const uint64_t number = numbers[n] % KEYED_SUM_PRIME;
+         assert_true(keyed_sum(key, sums[path], number) ==
+                     (uint64_t)(((unsigned __int128)sums[path] * key + number) % KEYED_SUM_PRIME));
       }
       if (key < 100) /* so small a key is one of few, and lists of small numbers may meet under it */
          continue;

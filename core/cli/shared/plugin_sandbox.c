@@ -152,10 +152,10 @@ static int ended(pid_t child) {
 /* Runs this program again with these arguments; returns its exit code. */
 static int run_again(char **arguments, char **environment) {
    relay_t relays[RELAYS];
-   const bool opened = relay_open(&relays[OUTPUT], stdout, STDOUT_FILENO) &
-                       relay_open(&relays[MESSAGES], stderr, STDERR_FILENO);
+   const bool output = relay_open(&relays[OUTPUT], stdout, STDOUT_FILENO),
+              messages = relay_open(&relays[MESSAGES], stderr, STDERR_FILENO);
    fflush(NULL);
-   const pid_t child = opened ? fork() : -1;
+   const pid_t child = output && messages ? fork() : -1;
    if (child == 0) {
       if (leave_terminal(relays))
          execve("/proc/self/exe", arguments, environment);

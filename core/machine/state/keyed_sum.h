@@ -16,7 +16,10 @@ static inline uint64_t keyed_sum_key(uint64_t number) {
 
 /* The sum of the list with one more number, below the prime; the sum of the empty list is 0. */
 static inline uint64_t keyed_sum(uint64_t key, uint64_t sum, uint64_t number) {
-   return (uint64_t)(((unsigned __int128)sum * key + number) % KEYED_SUM_PRIME);
+   const unsigned __int128 whole = (unsigned __int128)sum * key + number;
+   const uint64_t once = (uint64_t)(whole & KEYED_SUM_PRIME) + (uint64_t)(whole >> 61), /* 2^61 is 1 */
+      twice = (once & KEYED_SUM_PRIME) + (once >> 61);
+   return twice >= KEYED_SUM_PRIME ? twice - KEYED_SUM_PRIME : twice;
 }
 
 #endif
