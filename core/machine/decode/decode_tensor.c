@@ -180,7 +180,7 @@ static enum decode_result multiply(decoder_t *decoder, machine_tensor_t *tensor,
 }
 
 /* mma.sync.aligned.SHAPE.row.col[.satfinite].d.a.b.c[.xor.popc] and wmma.mma[.xor.popc].sync.aligned.row.col.SHAPE.d[.a.b].c[.satfinite].  With
- * doubles also .rn, which is meant where no rounding is named; mma.h of CUDA writes it. */
+ * doubles also .rn, which is meant where no rounding is named; CUDA's own header for wmma writes it. */
 enum decode_result decode_multiply(decoder_t *decoder, bool wmma) {
    machine_tensor_t tensor;
    memset(&tensor, 0, sizeof tensor);

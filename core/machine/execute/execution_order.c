@@ -3,12 +3,6 @@
  * that it needs no memory.  Warps have any order, and another one in each block.  On the machine's thread. */
 #include "machine/state/execution.h"
 
-static uint64_t mixed(uint64_t number) {
-   number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9ull;
-   number = (number ^ number >> 27) * 0x94d049bb133111ebull;
-   return number ^ number >> 31;
-}
-
 static uint64_t common_divisor(uint64_t a, uint64_t b) {
    while (b) {
       const uint64_t rest = a % b;
@@ -18,19 +12,15 @@ static uint64_t common_divisor(uint64_t a, uint64_t b) {
    return a;
 }
 
-uint64_t machine_order_number(const machine_run_t *run, uint64_t first, uint64_t second) {
-   return mixed(run->order ^ mixed(first ^ mixed(second)));
-}
-
 uint64_t machine_in_order(const machine_run_t *run, uint64_t n, uint64_t total) {
    if (run->order == RKB_MACHINE_ASCENDING || total < 2)
       return n;
    if (run->order == RKB_MACHINE_DESCENDING)
       return total - 1 - n;
-   uint64_t stride = 1 + mixed(run->order * 2) % (total - 1);
+   uint64_t stride = 1 + machine_mixed(run->order * 2) % (total - 1);
    while (common_divisor(stride, total) != 1)
       stride = stride % (total - 1) + 1;
-   return (mixed(run->order * 2 + 1) % total + n * stride) % total; /* total fits 31 bits */
+   return (machine_mixed(run->order * 2 + 1) % total + n * stride) % total; /* total fits 31 bits */
 }
 
 void machine_order_warps(machine_block_t *block) {

@@ -2,6 +2,7 @@
  * because an author could let them waste work to have a shape left out.  Drawn blocks of the whole grid decide: they are executed before their turn,
  * which a device may do too.  If the middle one of them took little, the run goes on until its budget is used up.  On the machine's thread. */
 #include "machine/execute/foreseen_work.h"
+#include "machine/state/mixed_numbers.h"
 
 #define FIRST_BLOCKS 5u /* that tell when it is time */
 /* The part of the budget that the first and the drawn blocks should take together, if all take as much. */
@@ -14,10 +15,7 @@ static double times_budget(const machine_run_t *run, const machine_foresight_t *
 }
 
 static uint64_t mixed(uint64_t number) {
-   number += 0x9e3779b97f4a7c15ull;
-   number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9ull;
-   number = (number ^ number >> 27) * 0x94d049bb133111ebull;
-   return number ^ number >> 31;
+   return machine_mixed(number + 0x9e3779b97f4a7c15ull);
 }
 
 bool machine_foresight_draw(const machine_run_t *run, machine_foresight_t *foresight, uint64_t executed, uint64_t n, uint64_t all) {

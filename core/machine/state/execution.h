@@ -6,6 +6,7 @@
 #include "machine/machine.h"
 #include "machine/state/run_counts.h"
 #include "machine/state/block_state.h"
+#include "machine/state/mixed_numbers.h"
 #include "machine/state/memory_regions.h"
 
 #include <string.h>
@@ -163,7 +164,9 @@ void machine_order_warps(machine_block_t *block);
 /* The number of the warp of a block that runs n-th. */
 uint32_t machine_warp_in_order(const machine_block_t *block, uint32_t n);
 /* A number that this run's order gives for two others. */
-uint64_t machine_order_number(const machine_run_t *run, uint64_t first, uint64_t second);
+static inline uint64_t machine_order_number(const machine_run_t *run, uint64_t first, uint64_t second) {
+   return machine_mixed(run->order ^ machine_mixed(first ^ machine_mixed(second)));
+}
 /* execute_warp.c: reports that the kernel does not end, or that it waits for a block that cannot run at the same time here; stops the run. */
 void machine_stop_hang(machine_warp_t *warp);
 /* resident_blocks.c: executes all blocks of a launch side by side, at each time as many as the target
