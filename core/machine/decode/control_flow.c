@@ -2,7 +2,10 @@
  * must be higher than the ranks of all blocks from which it can be reached without going round a loop, and the blocks that follow a loop must rank
  * after the whole loop.  Then lanes meet again no later than at the immediate post-dominator of the branch that parted them ('thread frontiers',
  * Diamos et al., MICRO 2011).  The order is a reverse post-order in which successors that leave more loops are visited first; loops are found by
- * dominators (Cooper, Harvey, Kennedy: 'A Simple, Fast Dominance Algorithm'). */
+ * dominators (Cooper, Harvey, Kennedy: 'A Simple, Fast Dominance Algorithm').
+ *
+ * Lanes that go round a loop come to its header, which ranks lowest in it.  If lanes take part together in an instruction of the loop, they would come to
+ * it before lanes that are still in an inner loop of the turn before.  So such a header has the rank behind which they wait (round). */
 #include "machine/decode/decoded_program.h"
 
 #include <stdlib.h>
@@ -275,6 +278,37 @@ static bool find_loops(graph_t *graph) {
    return true;
 }
 
+/* By rank: how many blocks of lower rank have an instruction in which lanes take part together.  The caller frees it; NULL: no memory. */
+static uint32_t *count_together(const machine_program_t *program) {
+   const uint32_t count = program->block_count;
+   uint32_t *below = calloc((size_t)count + 1, sizeof *below);
+   for (uint32_t b = 0; below && b < count; b++)
+      below[program->blocks[b].rank + 1] = program->blocks[b].class_count[RKB_CLASS_SHUFFLE] +
+                                              program->blocks[b].class_count[RKB_CLASS_TENSOR] >
+                                           0;
+   for (uint32_t rank = 0; below && rank < count; rank++)
+      below[rank + 1] += below[rank];
+   return below;
+}
+
+/* The blocks of a loop have the ranks from its header's to that of the last block from which lanes go round. */
+static bool mark_rounds(const graph_t *graph) {
+   const uint32_t count = graph->program->block_count;
+   machine_block_info_t *blocks = graph->program->blocks;
+   if (count > MOST_BLOCKS_FOR_LOOPS)
+      return true;
+   uint32_t *below = count_together(graph->program);
+   for (uint32_t b = 0; below && b < count; b++)
+      for (uint32_t k = 0; k < graph->successor_count[b]; k++) {
+         machine_block_info_t *header = &blocks[graph->successors[b][k]];
+         if (header->rank <= blocks[b].rank && below[blocks[b].rank + 1] > below[header->rank] &&
+             blocks[b].rank >= header->round && dominates(graph, graph->successors[b][k], b))
+            header->round = blocks[b].rank + 1;
+      }
+   free(below);
+   return below != NULL;
+}
+
 bool machine_control_flow(machine_program_t *program) {
    graph_t graph = {.program = program};
    bool done = false;
@@ -294,6 +328,7 @@ bool machine_control_flow(machine_program_t *program) {
             program->blocks[b].rank = count - 1 - graph.position[b];
          for (uint32_t n = 0; done && n < program->count; n++)
             program->code[n].rank = program->blocks[program->code[n].block].rank;
+         done = done && mark_rounds(&graph);
          free(memory);
       }
    }

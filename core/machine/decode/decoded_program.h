@@ -132,6 +132,8 @@ typedef struct machine_register_info {
 
 typedef struct machine_block_info {
    uint32_t first, count, rank;
+   /* Of the header of a loop in which lanes of a warp take part together in an instruction (a shuffle): 1 + the highest rank in the loop, else 0. */
+   uint32_t round;
    uint32_t burden; /* of its instructions */
    /* Of a program with pieces (pieces.c): it begins with an operation that other threads may come before; lanes of a warp take part together in one of
     * its instructions. */

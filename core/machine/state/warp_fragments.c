@@ -26,19 +26,27 @@ void machine_fragments_merge(machine_warp_t *warp) {
       }
 }
 
+/* Fragments of lower numbers go first.  One that has gone round a loop waits at the header for all that are still in the loop, where lanes take part
+ * together in the loop (decode/control_flow.c). */
+static uint32_t turn_of(const machine_warp_t *warp, const machine_fragment_t *f) {
+   const machine_instruction_t *at = &warp->program->code[f->pc];
+   const machine_block_info_t *blocks = warp->program->blocks, *block = &blocks[at->block];
+   return block->round && at->block_start && block->rank <= blocks[f->last].rank ? 2 * block->round - 1
+                                                                                 : 2 * at->rank;
+}
+
 /* Lanes of a warp join again after a branch.  So a stalled fragment holds back the fragments past it as long
  * as other warps can run (block->overtakes).
  * The next fragment to run: the deepest call first, then the lowest rank.  PTX_NONE when all wait. */
 uint32_t machine_fragment_pick(const machine_warp_t *warp, uint32_t other_than) {
    uint32_t best = PTX_NONE;
-   const machine_instruction_t *code = warp->program->code;
    for (uint32_t n = 0; n < warp->fragment_count; n++) {
       const machine_fragment_t *f = &warp->fragments[n], *b = &warp->fragments[best == PTX_NONE ? 0 : best];
       if (f->waiting || f->left_behind || f->stopped || n == other_than ||
           (f->stalled && warp->block->overtakes))
          continue;
       if (best == PTX_NONE || f->depth > b->depth ||
-          (f->depth == b->depth && code[f->pc].rank < code[b->pc].rank))
+          (f->depth == b->depth && turn_of(warp, f) < turn_of(warp, b)))
          best = n;
    }
    return best != PTX_NONE && warp->fragments[best].stalled ? PTX_NONE : best;
