@@ -10,7 +10,7 @@
 #define QUANTUM 400000u /* instructions after which the other warps get a turn */
 /* How much one fragment may execute before another fragment that could run gets a turn: instructions of any kind, or accesses of the kind that a
  * waiting lane makes.  The numbers are large, because lanes that run alone may miss each other at a shuffle. */
-#define PATIENCE 100000u
+#define PATIENCE 4000000u
 #define STRONG_PATIENCE 64u
 
 /* The loop ---------------------------------------------------------------------------------------------------- */
