@@ -34,8 +34,8 @@ static double most_of(const rkb_pending_question_t *pending, int64_t *tokens) {
 
 /* No token is longer than this: the longest in known vocabularies are runs of 128 blanks. */
 #define MOST_TOKEN_BYTES 1024
-/* And the tokens of a question, which are words and code, are shorter on average than the longest in known vocabularies. */
-#define MOST_QUESTION_TOKEN_BYTES 128
+/* And the tokens of a question, which are words and code, are much shorter on average. */
+#define MOST_QUESTION_TOKEN_BYTES 512
 
 static int64_t least_tokens(size_t bytes, size_t longest) {
    return (int64_t)((bytes + longest - 1) / longest);
