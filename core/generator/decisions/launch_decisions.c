@@ -1,5 +1,6 @@
 /* Schedules as data: the names of decisions, their values, and which launches may have them.  Pure
  * functions. */
+#include "generator/element/element_lines.h"
 #include "generator/graph/bench_sizes.h"
 #include "generator/decisions/launch_decisions.h"
 #include "generator/decisions/stored_type.h"
@@ -94,6 +95,7 @@ static const struct {
    [RKB_SHARE_LAST] = {"share_last", 1u << RKB_MAP_ONLINE_TENSOR, {0, 1, -1}},
    [RKB_NARROW] = {"narrow", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_PARTS] = {"parts", 1u << RKB_MAP_ELEMENT, {1, 2, 4, 8, 16, -1}},
+   [RKB_LINES] = {"lines", 1u << RKB_MAP_ELEMENT, {1, 2, 4, -1}},
    [RKB_PHASES] = {"phases", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_OTHER_M] = {"other_m", 1u << RKB_MAP_TENSOR, {0, 64, 128, 256, -1}},
    [RKB_OTHER_N] = {"other_n", 1u << RKB_MAP_TENSOR, {0, 64, 128, 192, 256, -1}},
@@ -184,6 +186,8 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
       return false;
    if (decision == RKB_PARTS && !may_have_parts(graph, launch))
       return false;
+   if (decision == RKB_LINES && !rkb_lines_apply(graph, launch))
+      return false;
    if (decision == RKB_PLACES && (launch->anchor_count || !rkb_launch_joins(graph, launch)))
       return false;
    const bool of_warpgroups = decision == RKB_GROUPS || decision == RKB_PERSISTENT,
@@ -249,7 +253,8 @@ rkb_launch_t *rkb_schedule_add(rkb_schedule_t *schedule, enum rkb_mapping mappin
       [RKB_THREADS] = 256, [RKB_VECTOR] = 1,  [RKB_ROWS] = 1,     [RKB_SPLIT] = 1,       [RKB_TILE_M] = 16,
       [RKB_TILE_N] = 16,   [RKB_TILE_K] = 16, [RKB_THREAD_M] = 1, [RKB_THREAD_N] = 1,    [RKB_TENSOR] = 1,
       [RKB_WARP_M] = 16,   [RKB_WARP_N] = 16, [RKB_STAGES] = 1,   [RKB_GROUPS] = 1,      [RKB_PLACES] = 1,
-      [RKB_CHANNELS] = 1,  [RKB_SHORTER] = 1, [RKB_CLUSTER] = 1,  [RKB_OTHER_SPLIT] = 1, [RKB_PARTS] = 1};
+      [RKB_CHANNELS] = 1,  [RKB_SHORTER] = 1, [RKB_CLUSTER] = 1,  [RKB_OTHER_SPLIT] = 1, [RKB_PARTS] = 1,
+      [RKB_LINES] = 1};
    if (schedule->count == RKB_MAX_SCHEDULE_LAUNCHES)
       return NULL;
    rkb_launch_t *launch = &schedule->launches[schedule->count++];
@@ -302,6 +307,9 @@ const char *rkb_launch_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
       return "a thread owns windows of a largest pool or of its gradient, where they lie side by side";
    if (launch->mapping == RKB_MAP_ELEMENT && (d[RKB_WINDOW] ? window_refused(graph, launch) != NULL : d[RKB_CHANNELS] > 1 || launch->anchor_count > 1))
       return d[RKB_WINDOW] ? window_refused(graph, launch) : "a thread that owns one element has one heavy node";
+   if (d[RKB_LINES] > 1 &&
+       (!rkb_lines_apply(graph, launch) || d[RKB_PLACES] > 1 || d[RKB_VECTOR] == 1 || d[RKB_BESIDE]))
+      return "a thread owns vectors of several rows where it computes no sum, has one place of each row, and has its kernel to itself";
    if (launch->mapping == RKB_MAP_ELEMENT && d[RKB_PARTS] > 1 &&
        (!may_have_parts(graph, launch) || d[RKB_THREADS] / d[RKB_PARTS] < RKB_LEAST_PART_THREADS))
       return "threads that share the sum of a product have one element, and whole warps have a part";

@@ -105,6 +105,7 @@ enum rkb_decision {
    RKB_NARROW, /* TENSOR with RKB_COPY_TENSOR, of sums that are stored in a narrow type as they are: 1: they are rounded before they go to shared
                 * memory, where they become rows; 0: after it */
    RKB_PARTS, /* ELEMENT, of a product: threads of a block that share the sum of an element; 1: one thread adds all terms */
+   RKB_LINES, /* ELEMENT without sums: neighbouring rows of which a thread owns the same vector.  It loads all of them before it stores one */
    RKB_DECISIONS
 };
 

@@ -141,6 +141,23 @@ bool rkb_kernel_widest(rkb_kernel_file_t *file, const rkb_launch_t *launch, rkb_
    return possible;
 }
 
+/* Writes the kernel whose threads own a vector of several neighbouring rows, where that many divide the rows.
+ * *other: whether it was written. */
+static bool write_lines(rkb_kernel_file_t *file, const rkb_launch_t *launch, const rkb_variant_t *vector,
+                        rkb_write_kernel_t write, const char *base, bool *other) {
+   const rkb_node_t *node = &file->graph->nodes[launch->roots[0]];
+   rkb_variant_t variant = *vector;
+   variant.suffix = "_lines";
+   *other = false;
+   if (variant.condition_count == RKB_TENSOR_CONDITIONS)
+      return true;
+   if (!file->graph->sizes.list[node->shape[node->rank - 2]].constant)
+      variant.conditions[variant.condition_count++] =
+         (rkb_condition_t){.size = node->shape[node->rank - 2], .multiple = launch->decisions[RKB_LINES]};
+   *other = rkb_indices_possible(file->graph, variant.conditions, variant.condition_count);
+   return !*other || rkb_kernel_write_variant(file, launch, &variant, write, base, false, false);
+}
+
 /* A copy of the launch whose blocks have RKB_WARPS warps instead of RKB_THREADS threads; each thread keeps a
  * different share of the row. */
 static rkb_launch_t of_warps(const rkb_launch_t *launch) {
@@ -156,13 +173,18 @@ static rkb_launch_t of_warps(const rkb_launch_t *launch) {
 }
 
 bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *given, rkb_write_kernel_t write, const char *base) {
-   const rkb_launch_t own = of_warps(given), *launch = &own;
+   rkb_launch_t own = of_warps(given);
+   const rkb_launch_t *launch = &own;
    if (launch->mapping == RKB_MAP_ELEMENT && launch->decisions[RKB_STRIP])
       return write_channelwise(file, launch, write, base);
    rkb_variant_t vector;
    const bool count = vector_variant(file, launch, &vector);
    const int64_t keep = vector.keep;
    const bool always = count && vector.condition_count == 0;
+   bool other = false;
+   if (count && launch->decisions[RKB_LINES] > 1 && !write_lines(file, launch, &vector, write, base, &other))
+      return false;
+   own.decisions[RKB_LINES] = 1;
    if (count && keep / launch->decisions[RKB_SHORTER] > 1 && launch->decisions[RKB_CLUSTER] > 1 &&
        launch->decisions[RKB_PREFETCH]) {
       /* A cluster owns many short rows, one after the other; with more kept loads, most would be empty in each row. */
@@ -195,7 +217,7 @@ bool rkb_kernel_variants(rkb_kernel_file_t *file, const rkb_launch_t *given, rkb
          return false;
       file->goes_on = true;
    }
-   if (count && !rkb_kernel_write_variant(file, launch, &vector, write, base, false, always && !keep))
+   if (count && !rkb_kernel_write_variant(file, launch, &vector, write, base, other, always && !keep))
       return false;
    if (count && keep) { /* rows that are too long to be kept */
       vector.keep = 0;

@@ -1,4 +1,5 @@
 /* Whole schedules to start from; suited_decisions.c has the decisions of one launch.  Pure functions; one thread a graph. */
+#include "generator/element/element_lines.h"
 #include "generator/start/start_schedules.h"
 
 #include <math.h>
@@ -413,6 +414,7 @@ static bool make_start(rkb_graph_t *graph, const rkb_target_t *target, enum rkb_
       suit_places(graph, target, schedule, l);
       suit_window(graph, target, schedule, l);
       suit_strip(graph, target, schedule, l);
+      rkb_launch_suit_lines(graph, &schedule->launches[l]);
       rkb_schedule_suit_parts(graph, target, schedule, l);
    }
    if (start != RKB_START_TOGETHER) {

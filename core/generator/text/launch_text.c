@@ -184,15 +184,47 @@ static void split_places(rkb_writer_t *writer, const rkb_node_t *node, const rkb
    }
 }
 
+/* The coordinates of a thread's vector in each of so many neighbouring rows.  number: the number of the vector among
+ * those of the first of every so many rows. */
+static void split_lines(rkb_writer_t *writer, const rkb_node_t *node, const rkb_index_t *number,
+                        int64_t width, uint32_t lines, const rkb_index_t *(*at)[RKB_MAX_RANK]) {
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_index_t *last = rkb_index_size(indices, node->shape[node->rank - 1]),
+                     *vector = rkb_index_constant(indices, width);
+   const rkb_index_t *across = rkb_index_make(indices, RKB_INDEX_QUOTIENT, last, vector);
+   const rkb_index_t *first =
+      rkb_index_make(indices, RKB_INDEX_PRODUCT, rkb_index_make(indices, RKB_INDEX_QUOTIENT, number, across),
+                     rkb_index_constant(indices, lines));
+   const rkb_index_t *place = rkb_index_make(indices, RKB_INDEX_REMAINDER, number, across);
+   if (width > 1)
+      place = rkb_index_make(indices, RKB_INDEX_SUM,
+                             rkb_index_make(indices, RKB_INDEX_PRODUCT, place, vector), writer->lane);
+   for (uint32_t l = 0; l < lines; l++) { /* dividing the element's number gives row and place again */
+      const rkb_index_t *row = rkb_index_make(indices, RKB_INDEX_SUM, first, rkb_index_constant(indices, l));
+      rkb_index_split(
+         indices, node->rank, node->shape,
+         rkb_index_make(indices, RKB_INDEX_SUM, rkb_index_make(indices, RKB_INDEX_PRODUCT, row, last), place),
+         at[l]);
+   }
+}
+
+/* How many neighbouring rows a thread of this kernel owns: several where their number divides the number of rows. */
+static uint32_t lines_of(rkb_writer_t *writer, const rkb_launch_t *launch, const rkb_node_t *node) {
+   const int64_t lines = launch->decisions[RKB_LINES];
+   return lines > 1 && rkb_index_divides(rkb_index_size(&writer->indices, node->shape[node->rank - 2]), lines)
+             ? (uint32_t)lines
+             : 1;
+}
+
 void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {
    const rkb_node_t *node = &writer->graph->nodes[launch->roots[0]];
    rkb_indices_t *indices = &writer->indices;
    const int64_t threads = launch->decisions[RKB_THREADS], width = launch->decisions[RKB_VECTOR],
                  parts = launch->decisions[RKB_PARTS];
-   const uint32_t places = (uint32_t)launch->decisions[RKB_PLACES];
+   const uint32_t places = (uint32_t)launch->decisions[RKB_PLACES], lines = lines_of(writer, launch, node);
    const rkb_index_t *elements = rkb_index_elements(indices, node->rank, node->shape), *at[MOST_PLACES][RKB_MAX_RANK];
-   const rkb_index_t *packs =
-      rkb_index_make(indices, RKB_INDEX_QUOTIENT, elements, rkb_index_constant(indices, width * places));
+   const rkb_index_t *packs = rkb_index_make(indices, RKB_INDEX_QUOTIENT, elements,
+                                             rkb_index_constant(indices, width * places * lines));
    const char *name = width > 1 ? "pack" : "i";
    if (places > 1 && (node->rank == 0 || !rkb_index_divides(rkb_index_size(indices, node->shape[node->rank - 1]), places))) {
       rkb_writer_fail(writer, "the last dim of %s has no %u equal parts", node->name, places);
@@ -210,7 +242,7 @@ void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, 
       number = rkb_writer_variable(writer, name, packs);
    }
    rkb_open_lanes(writer, (uint32_t)width);
-   if (places == 1 && width > 1) { /* dividing the element's number gives these again */
+   if (places == 1 && lines == 1 && width > 1) { /* dividing the element's number gives these again */
       const rkb_index_t *last = rkb_index_size(indices, node->shape[node->rank - 1]),
                         *vector = rkb_index_constant(indices, width);
       const rkb_index_t *row = rkb_index_make(indices, RKB_INDEX_QUOTIENT, last, vector);
@@ -224,9 +256,12 @@ void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, 
    }
    if (places > 1)
       split_places(writer, node, number, width, places, at);
+   else if (lines > 1)
+      split_lines(writer, node, number, width, lines, at);
    else
       rkb_index_split(indices, node->rank, node->shape, number, at[0]);
-   write_places(writer, launch, launch->roots[0], (const rkb_index_t *const (*)[RKB_MAX_RANK])at, places);
+   write_places(writer, launch, launch->roots[0], (const rkb_index_t *const(*)[RKB_MAX_RANK])at,
+                places * lines);
    const char *owns = width > 1 ? rkb_arena_format(writer->arena, "%lld neighbouring elements", (long long)width) : "one element";
    *shape = (rkb_kernel_shape_t){
       .grid = rkb_ceildiv(writer, packs, threads / parts),
@@ -236,6 +271,9 @@ void rkb_write_element_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, 
               : places > 1
                  ? rkb_arena_format(writer->arena, "A thread owns %s of each of the %u parts of a row of %s.",
                                     owns, places, writer->targets[launch->roots[0]].name)
+              : lines > 1
+                 ? rkb_arena_format(writer->arena, "A thread owns %s of each of %u neighbouring rows of %s.",
+                                    owns, lines, writer->targets[launch->roots[0]].name)
                  : rkb_arena_format(writer->arena, "A thread owns %s of %s.", owns,
                                     writer->targets[launch->roots[0]].name)};
 }
