@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # One command line and what it should do, told by a case file of lines
 #   run: COMMAND LINE     in a fresh directory, several in order; $SOURCE is the source tree, $FEW makes checks cheap,
-#                         $SECRET makes runs comparable
+#                         $SECRET makes runs and checks repeatable; $FEW has it too
 #   exit: CODE            of the run line before it (default 0)
 #   out: TEXT             standard output of that run contains TEXT
 #   err: TEXT             standard error of that run contains TEXT
@@ -15,8 +15,8 @@ export RKB_PLUGIN_PATH=$2/tests/stage/plugins
 export PATH=$2/bin:$PATH
 case_file=$(realpath "$3")
 # Few inputs and no drawn shapes: enough to see what the commands say.  A busy machine under the sanitizers may take long to compile.
-export FEW='--set screen.machine.with.families=1 --set screen.machine.with.shapes=0 --set limits.compile=60s'
 export SECRET="--secret $(printf '%064d' 7)"
+export FEW="--set screen.machine.with.families=1 --set screen.machine.with.shapes=0 --set limits.compile=60s $SECRET"
 work=$(mktemp -d)
 your_cache=${XDG_CACHE_HOME:-$HOME/.cache}
 export XDG_CACHE_HOME=$work/cache

@@ -5,7 +5,7 @@
 #   words     what standard error says; one sentence has to say it, unless the words begin with "... ": then one among others;
 #             -: nothing in particular
 #   command   in a directory with: run, a finished run of a real task; climb, a larger one of test stages; right.cu, broken.cu and homeless.cu;
-#             broken-task and broken.yaml.  $SOURCE is the source tree, $FEW makes checks cheap, $READONLY is a read-only directory,
+#             broken-task and broken.yaml.  $SOURCE is the source tree, $FEW makes checks cheap and repeatable, $READONLY is a read-only directory,
 #             $FULL one without space
 # Afterwards every run holds what it held.  Every command that `rkb --help` lists, and rkb-run, has lines.
 # With STEP, and without RKB_LONG in the environment, of each kind the first line and every STEP-th after it is tried (../thin.sh).
@@ -19,7 +19,8 @@ fi
 export SOURCE=$1
 table=$SOURCE/tests/cli/trouble.tsv
 export PATH=$2/bin:$PATH
-export FEW='--set screen.machine.with.families=1 --set screen.machine.with.shapes=0'
+export SECRET="--secret $(printf '%064d' 7)"
+export FEW="--set screen.machine.with.families=1 --set screen.machine.with.shapes=0 $SECRET"
 work=$(mktemp -d)
 export XDG_CACHE_HOME=$work/cache READONLY=/proc FULL=
 trap 'cd /; umount "$work/readonly" "$work/full" 2>/dev/null || true; rm -rf "$work"' EXIT
@@ -39,7 +40,6 @@ cp -r "$SOURCE/tasks/softmax" broken-task && rm -r broken-task/seeds && echo '"'
 printf 'rkb: 1\nname: [x\n' >broken.yaml
 rkb-run "$SOURCE/pipelines/verify-only.yaml" --task "$SOURCE/tasks/softmax" --set "propose.seed.with.files=[$work/right.cu]" $FEW --out run --quiet >/dev/null
 export RKB_PLUGIN_PATH=$2/tests/stage/plugins
-export SECRET="--secret $(printf '%064d' 7)"
 rkb-run "$SOURCE/tests/run/climb.yaml" --out climb $SECRET --quiet >/dev/null
 contents() { for run in run climb; do sqlite3 "$run/run.sqlite" .dump; cat "$run/pipeline.yaml"; done; }
 contents >before
