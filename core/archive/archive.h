@@ -24,6 +24,7 @@ typedef struct rkb_archive rkb_archive_t;
 #define RKB_ARCHIVE_MAX_TEXT                                                                                 \
    (256u << 10) /* bytes of one source, message or evidence; a longer text is cut and marked */
 #define RKB_ARCHIVE_MAX_REPLY (4u << 20) /* bytes of one prompt or reply */
+#define RKB_ARCHIVE_MOST_CANDIDATES (1 << 26) /* in an archive that is read; no run comes near it */
 
 /* Run directory ------------------------------------------------------------------------------------------------- */
 
@@ -325,7 +326,7 @@ void rkb_candidate_record_free(rkb_candidate_record_t *candidate);
 /* The numbers of a request's candidates, by child; with section 0, of all candidates, by number.  malloc'd. */
 int rkb_archive_candidates(rkb_archive_t *archive, uint32_t section, int64_t request, int64_t **numbers,
                            uint32_t *count, rkb_error_t *err);
-/* The highest candidate number; 0 when there is none. */
+/* The highest candidate number; 0 when there is none.  RKB_ERR_INVALID: a number is below 1, or above what any run reaches. */
 int rkb_archive_last_candidate(rkb_archive_t *archive, int64_t *number, rkb_error_t *err);
 
 typedef struct rkb_archive_counts {

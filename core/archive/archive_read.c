@@ -173,8 +173,15 @@ static int visit_integers(void *argument, rkb_connection_t *reader, const rkb_st
 }
 
 int rkb_archive_last_candidate(rkb_archive_t *archive, int64_t *number, rkb_error_t *err) {
-   integer_row_t row = {&number, 1};
-   return rkb_rows_visit(archive, RKB_SQL_GET_LAST_CANDIDATE, visit_integers, &row, err);
+   int64_t first = 1;
+   int64_t *const values[] = {number, &first};
+   integer_row_t row = {values, 2};
+   const int status = rkb_rows_visit(archive, RKB_SQL_GET_LAST_CANDIDATE, visit_integers, &row, err);
+   /* Callers make lists of that length. */
+   if (status == RKB_OK && (first < 1 || *number > RKB_ARCHIVE_MOST_CANDIDATES))
+      return rkb_fail(err, RKB_ERR_INVALID, "the archive is damaged: it has a candidate %lld",
+                      (long long)(first < 1 ? first : *number));
+   return status;
 }
 
 int rkb_archive_count(rkb_archive_t *archive, rkb_archive_counts_t *counts, rkb_error_t *err) {

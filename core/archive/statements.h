@@ -70,14 +70,15 @@
       "'finished' AND NOT m.shadow ORDER BY m.name, m.task_case")                                                           \
    XX(GET_CANDIDATES, "SELECT id FROM candidate ORDER BY id")                                                               \
    XX(GET_REQUEST_CANDIDATES, "SELECT id FROM candidate WHERE request = ? ORDER BY child")                                  \
-   XX(GET_LAST_CANDIDATE, "SELECT coalesce(max(id), 0) FROM candidate")                                                     \
+   XX(GET_LAST_CANDIDATE, "SELECT (SELECT coalesce(max(id), 0) FROM candidate), "                                           \
+      "(SELECT coalesce(min(id), 1) FROM candidate)")                                                                       \
    XX(GET_ROWS_BY_NUMBER, RKB_ROWS_SQL RKB_ROWS_FILTER "ORDER BY c.id LIMIT ?5")                                            \
    XX(GET_ROWS_BY_OBJECTIVE, RKB_ROWS_SQL RKB_ROWS_FILTER                                                                   \
       "AND c.objective IS NOT NULL AND c.standing <> 'reject' ORDER BY CASE c.standing WHEN 'accept' "                      \
       "THEN 0 WHEN 'suspect' THEN 1 ELSE 2 END, c.objective, c.id LIMIT ?5")                                                \
    XX(GET_ROWS_BETWEEN, RKB_ROWS_SQL "AND c.request > ?2 ORDER BY c.id")                                                    \
    XX(GET_LAST_FINISHED,                                                                                                    \
-      "SELECT coalesce((SELECT id - 1 FROM request WHERE id > ? AND state <> 'finished' ORDER BY id LIMIT 1), "              \
+      "SELECT coalesce((SELECT id - 1 FROM request WHERE id > ? AND state <> 'finished' ORDER BY id LIMIT 1), "             \
       "(SELECT max(id) FROM request))")                                                                                     \
                                                                                                                             \
    XX(PUT_DOCUMENT, "INSERT INTO document VALUES (?, ?) ON CONFLICT(hash) DO NOTHING")                                      \
@@ -104,7 +105,7 @@
    XX(COUNT_ANSWERS, "SELECT count(*) FROM call WHERE state = 'finished' AND request < ?")                                  \
    XX(GET_HISTORY, "SELECT id, request, standing, duplicate_of, objective FROM candidate ORDER BY id")                      \
    XX(GET_COSTS,                                                                                                            \
-      "SELECT request, sum(coalesce(cost_usd, reserved_usd)), sum(state = 'finished') FROM call GROUP BY request ORDER BY "     \
+      "SELECT request, sum(coalesce(cost_usd, reserved_usd)), sum(state = 'finished') FROM call GROUP BY request ORDER BY " \
       "(request >= 0), abs(request)")                                                                                       \
    XX(GET_CALLS,                                                                                                            \
       "SELECT c.id, c.request, c.child, c.stage, c.model, c.state, c.outcome, c.error, p.text, r.text, "                    \

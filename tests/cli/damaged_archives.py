@@ -129,15 +129,47 @@ def try_wrong_values():
         read(what, commands)
 
 
+def wrong_numbers():
+    """Of candidates, by which lists are made."""
+    for what, number in {"below 0": "-id", "0": "0", "far above the others": "4000000000", "the greatest": "9223372036854775807"}.items():
+        where = "" if what == "below 0" else " WHERE id = (SELECT max(id) FROM candidate)"
+        change(f"UPDATE candidate SET id = {number}{where}")
+        read(f"a candidate's number is {what}", ALL)
+        if b"damaged" not in run("rkb", "report", "bad").stderr:
+            failures.append(f"a candidate's number is {what}: was not told")
+
+
+def write_schema(old, new):
+    """A statement as its author wrote it, not as SQLite would."""
+    return ("PRAGMA writable_schema = ON", f"UPDATE sqlite_master SET sql = replace(sql, '{old}', '{new}')")
+
+
+SLOW = "(hex(zeroblob(3000000)) LIKE ''%0%0%0%0%0%0%0%2'')"
+FOREIGN = {"a view": ("CREATE VIEW looked AS SELECT * FROM candidate",),
+           "a trigger": ("CREATE TRIGGER t AFTER INSERT ON event BEGIN DELETE FROM candidate; END",),
+           "a computed column": ("ALTER TABLE event ADD COLUMN more GENERATED ALWAYS AS (1) VIRTUAL",),
+           "a computed column in few words": ("ALTER TABLE event ADD COLUMN more AS (1)",),
+           "a virtual table": ("CREATE VIRTUAL TABLE words USING rtree(a, b, c)",),
+           "a virtual table with a comment": ("CREATE VIRTUAL TABLE words USING rtree(a, b, c)", *write_schema("CREATE VIRTUAL", "CREATE /**/ VIRTUAL")),
+           "a check": write_schema("standing TEXT NOT NULL", f"standing TEXT NOT NULL CHECK{SLOW}"),
+           "a computed default": write_schema("data TEXT)", f"data TEXT DEFAULT {SLOW})"),
+           "an index over an expression": ("CREATE INDEX other ON event(abs(time_ms))",),
+           "a partial index": ("CREATE INDEX other ON event(time_ms) WHERE time_ms > 1",)}
+
+
 def foreign_schemas():
     change("DROP TABLE verdict")
     read("no table of verdicts", ALL)
-    for statement in ("CREATE VIEW looked AS SELECT * FROM candidate",
-                      "CREATE TRIGGER t AFTER INSERT ON event BEGIN DELETE FROM candidate; END"):
-        change(statement)
-        read(statement, ALL)
-        if b"views, triggers" not in run("rkb", "report", "bad").stderr:
-            failures.append(f"{statement}: was not refused")
+    for what, statements in FOREIGN.items():
+        database = sqlite3.connect(fresh())
+        for statement in statements:
+            database.execute(statement)
+        database.commit()
+        database.close()
+        read(what, ALL)
+        for command in (("rkb", "report", "bad"), ("rkb-run", "--resume", "bad")):
+            if b"views, triggers" not in run(*command).stderr:
+                failures.append(f"{what}: {command[0]} does not refuse it")
 
 
 def main():
@@ -146,6 +178,7 @@ def main():
         sys.exit(f"the run to damage was not made: {made.stderr.decode()}")
     truncated_and_flipped()
     try_wrong_values()
+    wrong_numbers()
     foreign_schemas()
     shutil.rmtree(WORK)
     for failure in failures[:40]:

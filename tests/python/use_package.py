@@ -61,13 +61,14 @@ def refused_files():
     foreign = os.path.join(os.path.dirname(run), "foreign.sqlite")
     sqlite3.connect(foreign).execute("CREATE TABLE t (a)").connection.close()
     assert "no archive of rkb" in refuses(rkb.open, ValueError, foreign)
-    armed = os.path.join(os.path.dirname(run), "armed")
-    shutil.copytree(run, armed)
-    database = sqlite3.connect(os.path.join(armed, "run.sqlite"))
-    database.execute("CREATE VIEW surprise AS SELECT 1")
-    database.commit()
-    database.close()
-    assert "views" in refuses(rkb.open, ValueError, armed)
+    for number, surprise in enumerate(("CREATE VIEW surprise AS SELECT 1", "ALTER TABLE event ADD COLUMN surprise AS (1)", "CREATE VIRTUAL TABLE surprise USING rtree(a, b, c)")):
+        armed = os.path.join(os.path.dirname(run), f"armed{number}")
+        shutil.copytree(run, armed)
+        database = sqlite3.connect(os.path.join(armed, "run.sqlite"))
+        database.execute(surprise)
+        database.commit()
+        database.close()
+        assert "views" in refuses(rkb.open, ValueError, armed), surprise
 
 
 def check():

@@ -198,7 +198,7 @@ static int gather_candidates(gathering_t *all, rkb_error_t *err) {
    for (uint32_t i = 0; status == RKB_OK && i < found; i++) {
       rkb_candidate_record_t *candidate = NULL;
       status = rkb_archive_load_candidate(all->archive, numbers[i], &candidate, err);
-      if (status == RKB_OK && candidate->number <= all->last)
+      if (status == RKB_OK && candidate->number > 0 && candidate->number <= all->last)
          gather_candidate(all, candidate);
       rkb_candidate_record_free(candidate);
    }

@@ -8,8 +8,9 @@ from pathlib import Path
 
 APPLICATION_ID = 0x726B6261  # core/archive/schema.h
 OLDEST = 2  # a later version only adds: what is read here stays
-PROGRAMS = ("SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index') OR sql LIKE 'create virtual%' "
-            "OR sql LIKE '%generated always%'")
+PROGRAMS = """SELECT (SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index'))
+  + (SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND type <> 'table')
+  + (SELECT count(*) FROM sqlite_master AS item, pragma_table_xinfo(item.name) AS part WHERE item.type = 'table' AND part.hidden <> 0)"""
 
 CANDIDATES = """SELECT candidate.id AS number, request.section, request.number AS request, candidate.operator, candidate.standing, candidate.reason,
   candidate.objective, candidate.tune, candidate.note, candidate.duplicate_of, candidate.promotion, candidate.source_hash, candidate.archived_ms
@@ -63,7 +64,7 @@ class Run:
         if version < OLDEST:
             raise ValueError(f"{file} has schema version {version}; this module reads {OLDEST} and later")
         if self._database.execute(PROGRAMS).fetchone()[0]:
-            raise ValueError(f"{file} holds views, triggers or virtual tables, which rkb never makes")
+            raise ValueError(f"{file} holds views, triggers, virtual tables or computed columns, which rkb never makes")
 
     def __enter__(self):
         return self
