@@ -101,6 +101,7 @@ bool rkb_landlock_enter(int rules) {
 #define REFUSE_CALL(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), REFUSE(EPERM)
 
 bool rkb_refuse_processes_and_network(void) {
+   const uint32_t own = (uint32_t)getpid();
    struct sock_filter rules[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, THIS_ARCHITECTURE, 1, 0),
@@ -139,10 +140,15 @@ bool rkb_refuse_processes_and_network(void) {
       REFUSE_CALL(process_vm_readv),
       REFUSE_CALL(process_vm_writev),
       REFUSE_CALL(kill),
+      REFUSE_CALL(tkill),
       REFUSE_CALL(rt_sigqueueinfo),
       REFUSE_CALL(rt_tgsigqueueinfo),
       REFUSE_CALL(pidfd_send_signal),
       REFUSE_CALL(shmget),
+      REFUSE_CALL(semget),
+      REFUSE_CALL(msgget),
+      REFUSE_CALL(add_key),
+      REFUSE_CALL(request_key),
       REFUSE_CALL(pidfd_open),
       REFUSE_CALL(pidfd_getfd),
       REFUSE_CALL(io_uring_setup),
@@ -161,6 +167,19 @@ bool rkb_refuse_processes_and_network(void) {
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prlimit64, 0, 4),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+      REFUSE(EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      /* abort and raise signal a thread of this process */
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 4),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, own, 1, 0),
+      REFUSE(EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      /* a file that signals another process when it can be read */
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fcntl, 0, 5),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, F_SETOWN_EX, 0, 1),
       REFUSE(EPERM),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
       /* glibc then falls back to clone, whose flags a filter can read */

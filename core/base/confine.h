@@ -21,7 +21,8 @@ int rkb_landlock_begin(uint64_t *held);
 void rkb_landlock_allow(int rules, uint64_t held, const char *pattern, unsigned what);
 bool rkb_landlock_enter(int rules); /* puts the rules into force for the rest of the process; closes rules */
 
-/* seccomp: from here on this process cannot start a program, make or look into a process, or open a socket.  It can still make threads. */
+/* seccomp: from here on this process cannot start a program, make, look into or signal another process, open a socket, or leave a queue, a semaphore or a
+ * key in the kernel.  It can still make threads. */
 bool rkb_refuse_processes_and_network(void);
 /* seccomp: from here on this process can open files only to read them, and can make, delete, rename or shorten none.  It can still
  * write to files that are open.  For kernels without Landlock, and for terminals, into which it cannot type. */

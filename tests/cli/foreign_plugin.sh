@@ -8,13 +8,19 @@ trap 'rm -rf "$work"' EXIT
 export PATH=$binary/bin:$PATH XDG_CACHE_HOME=$work/cache PLANTED_KEY=sk-planted-and-secret
 cat >"$work/takes.c" <<'END'
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,7 +45,21 @@ __attribute__((constructor)) static void take(void) {
    struct rlimit limit = {0, 0};
    fprintf(stderr, "mode %s, ", chmod("WHERE/kept", 0666) == 0 ? "CHANGED" : "refused");
    fprintf(stderr, "times %s, ", utimensat(AT_FDCWD, "WHERE/kept", NULL, 0) == 0 ? "CHANGED" : "refused");
-   fprintf(stderr, "limits %s\n", prlimit(getppid(), RLIMIT_CORE, NULL, &limit) == 0 ? "REACHED" : "refused");
+   fprintf(stderr, "limits %s, ", prlimit(getppid(), RLIMIT_CORE, NULL, &limit) == 0 ? "REACHED" : "refused");
+   const int other = getppid();
+   int pipes[2] = {-1, -1};
+   const struct f_owner_ex owner = {F_OWNER_PID, other};
+   const bool signalled = kill(other, 0) == 0 || syscall(SYS_tkill, other, 0) == 0 || tgkill(other, other, 0) == 0 ||
+                          (pipe(pipes) == 0 && (fcntl(pipes[0], F_SETOWN, other) == 0 || fcntl(pipes[0], F_SETOWN_EX, &owner) == 0));
+   fprintf(stderr, "signals %s, ", signalled ? "SENT" : "refused");
+   const bool aborts = tgkill(getpid(), gettid(), 0) == 0; /* what abort does */
+   const bool left = msgget(4711, IPC_CREAT | 0600) >= 0 || semget(4711, 1, IPC_CREAT | 0600) >= 0 || shmget(4711, 4096, IPC_CREAT | 0600) >= 0 ||
+                     syscall(SYS_add_key, "user", "left", "x", 1, -3) >= 0;
+   fprintf(stderr, "queues %s, abort %s, ", left ? "LEFT" : "refused", aborts ? "works" : "REFUSED");
+   struct rlimit processor, memory;
+   getrlimit(RLIMIT_CPU, &processor);
+   getrlimit(RLIMIT_DATA, &memory);
+   fprintf(stderr, "use %s\n", processor.rlim_max == RLIM_INFINITY || memory.rlim_max == RLIM_INFINITY ? "UNLIMITED" : "limited");
    dprintf(0, "\033]0;by input\007");
    dprintf(1, "\033]0;by output\007\n");
    dprintf(2, "\033]0;by messages\007");
@@ -59,7 +79,7 @@ END
 look() {
   local said
   said=$("$@" 2>&1) || true
-  if ! grep -q 'constructor: key hidden, environ clean, file refused, files refused, network refused, process refused, mode refused, times refused, limits refused' <<<"$said"; then
+  if ! grep -q 'constructor: key hidden, environ clean, file refused, files refused, network refused, process refused, mode refused, times refused, limits refused, signals refused, queues refused, abort works, use limited' <<<"$said"; then
     printf '%s:\n%s\n' "$*" "$said" >&2
     exit 1
   fi

@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/arena.h"
@@ -19,6 +21,9 @@
 /* Set in the second process.  If a user sets it, the first process is confined itself. */
 static const char mark[] = "RKB_CONFINED=1";
 enum { MOST_ARGUMENTS = 4096, MOST_BYTES = 4 << 20 };
+/* What a plugin that is only looked at may use up: far more than looking at the largest sweep takes. */
+enum { PROCESSOR_SECONDS = 600 };
+static const rlim_t memory_bytes = UINT64_C(16) << 30;
 
 /* Whether the second process sees a variable's value: only values that are paths or similar places are shown.
  * Of the other variables it sees only the names, so that it can report that a key is set. */
@@ -189,8 +194,20 @@ static const bool calls_are_refused = false;
 static const bool calls_are_refused = true;
 #endif
 
+static void limit(int resource, rlim_t most) {
+   struct rlimit both;
+   if (getrlimit(resource, &both) == 0 && both.rlim_max > most) {
+      both = (struct rlimit){most, most};
+      setrlimit(resource, &both);
+   }
+}
+
 static bool give_up(void) {
    uint64_t held;
+   limit(RLIMIT_CPU, PROCESSOR_SECONDS);
+   if (calls_are_refused) /* a sanitizer's shadow memory exceeds any limit on data */
+      limit(RLIMIT_DATA, memory_bytes);
+   prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody waits for it any more */
    rkb_drop_capabilities();
    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
       return false;
@@ -211,8 +228,9 @@ bool rkb_look_confined(int *code) {
       *code = start_again();
       return true;
    }
+   errno = 0;
    if (give_up())
       return false;
-   *code = broken("giving up what it does not need");
+   *code = broken("giving up what it does not need (a kernel or a container without seccomp(2)?)");
    return true;
 }
