@@ -6,30 +6,34 @@
 #include "seed_peer.h"
 #include "seed_files/seed_files.h"
 
+typedef struct line {
+   const char *text; /* in the text that the set is of, without the blanks at the ends */
+   size_t length;
+} line_t;
+
 typedef struct line_set {
-   uint64_t *lines; /* hashes, sorted */
+   line_t *lines; /* sorted */
    size_t count;
 } line_set_t;
 
+/* In some order.  Lines are compared as they are: an author could make two with one hash. */
 static int compare_lines(const void *left, const void *right) {
-   const uint64_t x = *(const uint64_t *)left, y = *(const uint64_t *)right;
-   return x < y ? -1 : x > y;
+   const line_t *x = left, *y = right;
+   return x->length != y->length ? (x->length > y->length) - (x->length < y->length)
+                                 : memcmp(x->text, y->text, x->length);
 }
 
-/* Hashes a line without the blanks at its ends (FNV-1a); 0 where the line is too short to tell anything. */
-static uint64_t line_hash(const char *line, size_t length) {
-   uint64_t hash = 0xcbf29ce484222325;
+static line_t trimmed(const char *line, size_t length) {
    while (length && (*line == ' ' || *line == '\t')) {
       line++;
       length--;
    }
    while (length && (line[length - 1] == ' ' || line[length - 1] == '\t' || line[length - 1] == '\r'))
       length--;
-   for (size_t i = 0; i < length; i++)
-      hash = (hash ^ (unsigned char)line[i]) * 0x100000001b3;
-   return length > 3 ? hash : 0;
+   return (line_t){line, length};
 }
 
+/* Lines of three characters and fewer tell nothing. */
 static bool lines_of(const char *text, line_set_t *set) {
    size_t room = 1;
    for (const char *at = text; *at; at++)
@@ -37,9 +41,9 @@ static bool lines_of(const char *text, line_set_t *set) {
    *set = (line_set_t){.lines = malloc(room * sizeof *set->lines)};
    for (const char *at = text; set->lines && *at;) {
       const size_t length = strcspn(at, "\n");
-      const uint64_t hash = line_hash(at, length);
-      if (hash)
-         set->lines[set->count++] = hash;
+      const line_t line = trimmed(at, length);
+      if (line.length > 3)
+         set->lines[set->count++] = line;
       at += length + (at[length] == '\n');
    }
    if (set->lines)
