@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/export_schedule.h"
 #include "cli/export_subject.h"
 #include "cli/export_wheel.h"
 #include "cli/shared/run_archive.h"
@@ -60,19 +61,23 @@ static int export(const rkb_arguments_t *arguments, const rkb_candidate_file_t *
 static int export_one(const rkb_arguments_t *arguments) {
    rkb_candidate_file_t file = {0};
    if (rkb_positional(arguments, 1)) {
-      fprintf(stderr, "--c and --torch take one file; several become one package with --wheel DIR\n");
+      fprintf(stderr,
+              "--c, --torch and --schedule take one file; several become one package with --wheel DIR\n");
       return RKB_EXIT_USAGE;
    }
    int code = rkb_candidate_file_load(arguments, rkb_positional(arguments, 0), &file);
    if (code == RKB_EXIT_OK)
-      code = export(arguments, &file);
+      code = rkb_argument_given(arguments, "schedule") ? export_schedule(arguments, &file)
+                                                       : export(arguments, &file);
    rkb_candidate_file_free(&file);
    return code;
 }
 
 static int run(const rkb_arguments_t *arguments) {
-   if (rkb_argument_given(arguments, "c") + rkb_argument_given(arguments, "torch") + rkb_argument_given(arguments, "wheel") != 1) {
-      fprintf(stderr, "say --c, --torch or --wheel DIR\n");
+   if (rkb_argument_given(arguments, "c") + rkb_argument_given(arguments, "torch") +
+          rkb_argument_given(arguments, "wheel") + rkb_argument_given(arguments, "schedule") !=
+       1) {
+      fprintf(stderr, "say --c, --torch, --wheel DIR or --schedule\n");
       return RKB_EXIT_USAGE;
    }
    return rkb_argument_given(arguments, "wheel") ? export_wheel(arguments) : export_one(arguments);
@@ -81,10 +86,18 @@ static int run(const rkb_arguments_t *arguments) {
 static const rkb_cli_option_t options[] = {
    {"c", NULL, "One .cu with an extern \"C\" launcher (and, with --out, its header).", false},
    {"torch", NULL, "A PyTorch extension source with shape checks.", false},
-   {"wheel", "DIR", "A Python package with a PyTorch operator of all files, of one task: forward, and backward if there is one.", false},
-   {"when", "NAME=CONDITION", "With --wheel: NAME.cu is taken where the condition over the task's sizes holds, e.g. long='D > 8192'.", true},
+   {"wheel", "DIR",
+    "A Python package with a PyTorch operator of all files, of one task: forward, and backward if there is one.",
+    false},
+   {"schedule", NULL,
+    "The kernel that the schedule in FILE's manifest gives: a decision may be changed there, and edits of the text are undone.",
+    false},
+   {"when", "NAME=CONDITION",
+    "With --wheel: NAME.cu is taken where the condition over the task's sizes holds, e.g. long='D > 8192'.",
+    true},
    {"out", "FILE", "Write there instead of standard output; --c puts FILE's .h beside it.", false},
-   {"task", "DIR", "The task's directory or a shipped one's name (default: tasks/<manifest's task> above the file).", false},
+   {"task", "DIR",
+    "The task's directory or a shipped one's name (default: tasks/<manifest's task> above the file).", false},
    {"target", "PROFILE", "The device whose properties launches may mention (default: h200).", false},
    {"tune", "NAME=VALUE", "Another value of a tune parameter; may be repeated.", true},
    {NULL, NULL, NULL, false},
@@ -92,8 +105,9 @@ static const rkb_cli_option_t options[] = {
 
 const rkb_command_t rkb_command_export = {
    .name = "export",
-   .arguments = "FILE.cu... --c|--torch|--wheel DIR",
-   .summary = "Write a candidate as a stand-alone .cu, a PyTorch extension or a Python package.",
+   .arguments = "FILE.cu... --c|--torch|--wheel DIR|--schedule",
+   .summary =
+      "Write a candidate as a stand-alone .cu, a PyTorch extension or a Python package; or write a kernel again from its schedule.",
    .details = "'rkb help manifest' lists what the comment in FILE.cu may say of its launches.\n"
               "Exit: 0 written, 1 the candidate is refused, 2 usage or unreadable file.\n",
    .options = options,

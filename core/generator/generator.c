@@ -1,6 +1,7 @@
 /* Kernels from a task's graph: reads the graph, makes a schedule, writes it.  Nothing is kept between calls; any thread. */
 #include "generator/generator.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
@@ -46,6 +47,20 @@ static bool read_schedule(written_t *written, const char *source, rkb_schedule_t
 
 static int write_text(written_t *written, char **source, rkb_error_t *err) {
    return rkb_kernel_write(written->graph, written->schedule, written->target.shared_bytes, source, err);
+}
+
+int rkb_generator_write(const rkb_generator_t *generator, const char *source, char **again,
+                        rkb_error_t *err) {
+   written_t written;
+   *again = NULL;
+   int status = open_graph(generator, &written, err);
+   if (status != RKB_OK)
+      return status;
+   status = rkb_schedule_parse(written.graph, source, written.schedule, err);
+   if (status == RKB_OK)
+      status = write_text(&written, again, err);
+   close_graph(&written);
+   return status;
 }
 
 int rkb_generator_start(const rkb_generator_t *generator, const char *name, char **source, rkb_error_t *err) {
@@ -109,10 +124,11 @@ int rkb_generator_change(const rkb_generator_t *generator, rkb_random_t *stream,
    int status = open_graph(generator, &written, err);
    if (status != RKB_OK)
       return status;
-   if (read_schedule(&written, source, written.schedule) &&
-       rkb_schedule_change(written.graph, &written.target, stream,
-                           focus_of(limit), written.schedule, note,
-                           note_size))
+   if (!read_schedule(&written, source, written.schedule))
+      snprintf(note, note_size,
+               "the parent's text is not what a schedule gives: a person wrote it, or it was edited");
+   else if (rkb_schedule_change(written.graph, &written.target, stream, focus_of(limit), written.schedule,
+                                note, note_size))
       status = write_text(&written, changed, err);
    close_graph(&written);
    return status;

@@ -13,6 +13,10 @@ typedef struct rkb_generator {
    rkb_target_t target;
 } rkb_generator_t;
 
+/* Writes the kernel that the schedule in source's manifest gives; nothing else of source is read.  RKB_ERR_INVALID: it has no schedule, or one
+ * that is not of this task or not legal; err says what, and where. */
+int rkb_generator_write(const rkb_generator_t *generator, const char *source, char **again, rkb_error_t *err);
+
 /* The same as the functions of <rkb/ext/schedule.h>.  That header says what each does and what a NULL text means. */
 int rkb_generator_start(const rkb_generator_t *generator, const char *name, char **source, rkb_error_t *err);
 int rkb_generator_draw(const rkb_generator_t *generator, rkb_random_t *stream, char **source,

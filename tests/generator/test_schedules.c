@@ -175,6 +175,7 @@ static void test_edited(void **state) {
    assert_int_equal(rkb_generator_change(&generator, &stream, edited, 0, &changed, note, sizeof note, &err),
                     RKB_OK);
    assert_null(changed);
+   assert_non_null(strstr(note, "it was edited"));
    char *without = rkb_format("%s", "/* rkb-kernel: 1\ntask: softmax\n*/\n");
    assert_int_equal(rkb_generator_change(&generator, &stream, without, 0, &changed, note, sizeof note, &err),
                     RKB_OK);

@@ -48,8 +48,8 @@ ROOMS = {
     "run": ["library", "stage", "pipeline", "llm", "archive", "kernel", "task", "system", "base"],
     "executor": ["system", "base"],
     "sweep": ["executor", "pipeline", "archive", "system", "base"],
-    "cli": ["library", "sweep", "executor", "statistics", "run", "stage", "pipeline", "plugin", "gpu", "lift", "llm", "archive", "prompt", "kernel",
-            "task", "system", "base"],
+    "cli": ["library", "sweep", "executor", "statistics", "run", "stage", "pipeline", "plugin", "gpu", "generator", "lift", "llm", "archive", "prompt",
+            "kernel", "task", "system", "base"],
     "tools": ["cli", "run", "stage", "plugin", "gpu", "machine", "lift", "kernel", "task", "system", "base"],
     "bench": ["cli", "run", "stage", "pipeline", "plugin", "archive", "machine", "kernel", "task", "system", "base", "tools"],
 }

@@ -14,6 +14,7 @@
 #include "cli/shared/run_result.h"
 #include "cli/shared/replay_line.h"
 #include "cli/shared/run_archive.h"
+#include "cli/shared/schedule_text.h"
 
 static int exit_of(const rkb_check_result_t *result, bool strict) {
    if (strcmp(result->standing, RKB_REJECT) == 0)
@@ -48,8 +49,10 @@ static int check(const rkb_arguments_t *arguments, const rkb_candidate_file_t *f
                                   .replay = replay};
    if (rkb_argument_given(arguments, "json"))
       rkb_print_json(rkb_check_json(&checked, result));
-   else
+   else {
       rkb_print_check(&checked, result);
+      rkb_say_if_edited(file);
+   }
    if (!options.secret && !rkb_argument_given(arguments, "json"))
       rkb_print_secret(&result->secret);
    free(replay);

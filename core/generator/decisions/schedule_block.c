@@ -2,6 +2,7 @@
 #include "generator/decisions/launch_decisions.h"
 #include "generator/decisions/schedule_block.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/yaml.h"
@@ -59,13 +60,24 @@ void rkb_schedule_print(const rkb_graph_t *graph, const rkb_schedule_t *schedule
    }
 }
 
-static bool parse_nodes(const rkb_graph_t *graph, const rkb_yaml_t *list, uint32_t *nodes, uint32_t *count) {
+/* What the names in a list are, with the list's key: false, and a problem with its place, where one is no value of the graph. */
+static bool parse_nodes(const rkb_graph_t *graph, const rkb_yaml_t *map, const char *key, uint32_t *nodes,
+                        uint32_t *count, rkb_problems_t *problems) {
+   const rkb_yaml_t *list = rkb_yaml_get(map, key);
    *count = 0;
+   if (list && !rkb_yaml_expect(list, RKB_YAML_LIST, key, problems))
+      return false;
    for (uint32_t i = 0; list && i < list->count; i++) {
+      const char *name = list->items[i]->kind == RKB_YAML_SCALAR ? list->items[i]->text : "";
       uint32_t found = RKB_NO_NODE;
-      for (uint32_t n = 0; n < graph->node_count && list->items[i]->kind == RKB_YAML_SCALAR; n++)
-         if (strcmp(graph->nodes[n].name, list->items[i]->text) == 0)
+      for (uint32_t n = 0; n < graph->node_count; n++)
+         if (strcmp(graph->nodes[n].name, name) == 0)
             found = n;
+      if (found == RKB_NO_NODE)
+         rkb_problem(problems, list->items[i]->place, "%s: the task's graph has no value '%.60s'", key, name);
+      else if (*count == RKB_MAX_LAUNCH_NODES)
+         rkb_problem(problems, list->items[i]->place, "%s: a launch has at most %u values", key,
+                     RKB_MAX_LAUNCH_NODES);
       if (found == RKB_NO_NODE || *count == RKB_MAX_LAUNCH_NODES)
          return false;
       nodes[(*count)++] = found;
@@ -82,36 +94,79 @@ static bool is_value(uint32_t decision, int64_t value) {
 
 /* Returns the value of a word or a number; -1: there is none. */
 static int64_t value_of(uint32_t decision, const char *text) {
+   char *end = NULL;
    for (const int64_t *v = rkb_decision_values(decision); *v >= 0; v++) {
       const char *word = rkb_decision_word(decision, *v);
       if (word && strcmp(word, text) == 0)
          return *v;
    }
-   return rkb_decision_word(decision, rkb_decision_values(decision)[0]) ? -1 : strtoll(text, NULL, 10);
+   const int64_t number = strtoll(text, &end, 10);
+   return rkb_decision_word(decision, rkb_decision_values(decision)[0]) || end == text || *end ? -1 : number;
 }
 
-static bool parse_launch(const rkb_graph_t *graph, const rkb_yaml_t *map, rkb_schedule_t *schedule) {
-   const rkb_yaml_t *mapping = rkb_yaml_get(map, "map");
-   rkb_launch_t *launch = NULL;
-   for (uint32_t m = RKB_MAP_ELEMENT; mapping && mapping->kind == RKB_YAML_SCALAR && m < RKB_MAPPINGS; m++)
-      if (strcmp(rkb_mapping_name(m), mapping->text) == 0)
-         launch = rkb_schedule_add(schedule, m);
-   if (!launch || !parse_nodes(graph, rkb_yaml_get(map, "compute"), launch->anchors, &launch->anchor_count) ||
-       !parse_nodes(graph, rkb_yaml_get(map, "write"), launch->roots, &launch->root_count) ||
-       !launch->root_count)
-      return false;
+static void say_values(uint32_t decision, const rkb_yaml_t *value, rkb_problems_t *problems) {
+   rkb_text_t list;
+   rkb_text_init(&list, 512);
+   for (const int64_t *v = rkb_decision_values(decision); *v >= 0; v++) {
+      const char *word = rkb_decision_word(decision, *v);
+      rkb_text_add(&list, v == rkb_decision_values(decision) ? "" : v[1] < 0 ? " or " : ", ");
+      if (word)
+         rkb_text_add(&list, word);
+      else
+         rkb_text_format(&list, "%lld", (long long)*v);
+   }
+   rkb_problem(problems, value->place, "%s cannot be '%.40s'; write %s", rkb_decision_name(decision),
+               value->kind == RKB_YAML_SCALAR ? value->text : "a list", rkb_text_get(&list));
+   rkb_text_free(&list);
+}
+
+/* Reads the decisions of a launch; every key of the map is one of them, or one of map, compute and write. */
+static bool parse_decisions(const rkb_yaml_t *map, rkb_launch_t *launch, rkb_problems_t *problems) {
+   const char *known[RKB_DECISIONS + 4] = {"map", "compute", "write"};
+   char what[64];
+   uint32_t count = 3;
+   const uint32_t before = problems->errors;
    for (uint32_t d = 0; d < RKB_DECISIONS; d++) {
       const rkb_yaml_t *value = rkb_yaml_get(map, rkb_decision_name(d));
+      if (!rkb_mapping_has(launch->mapping, d))
+         continue;
+      known[count++] = rkb_decision_name(d);
       if (!value)
          continue;
       launch->decisions[d] = value->kind == RKB_YAML_SCALAR ? value_of(d, value->text) : -1;
       if (!is_value(d, launch->decisions[d]))
-         return false;
+         say_values(d, value, problems);
    }
-   return true;
+   snprintf(what, sizeof what, "a launch with map: %s", rkb_mapping_name(launch->mapping));
+   rkb_yaml_only(map, what, known, problems);
+   return problems->errors == before;
 }
 
-const rkb_yaml_t *rkb_schedule_launches(rkb_arena_t *arena, const char *source) {
+static bool parse_launch(const rkb_graph_t *graph, const rkb_yaml_t *map, rkb_schedule_t *schedule,
+                         rkb_problems_t *problems) {
+   if (!rkb_yaml_expect(map, RKB_YAML_MAP, "a launch", problems))
+      return false;
+   const rkb_yaml_t *mapping = rkb_yaml_get(map, "map");
+   const char *name = mapping && mapping->kind == RKB_YAML_SCALAR ? mapping->text : "";
+   uint32_t m = RKB_MAP_ELEMENT;
+   while (m < RKB_MAPPINGS && strcmp(rkb_mapping_name(m), name) != 0)
+      m++;
+   rkb_launch_t *launch = m < RKB_MAPPINGS ? rkb_schedule_add(schedule, m) : NULL;
+   if (m == RKB_MAPPINGS)
+      rkb_problem(problems, mapping ? mapping->place : map->place, "map: there is no mapping '%.40s'", name);
+   else if (!launch)
+      rkb_problem(problems, map->place, "a schedule has at most %u launches", RKB_MAX_SCHEDULE_LAUNCHES);
+   if (!launch || !parse_nodes(graph, map, "compute", launch->anchors, &launch->anchor_count, problems) ||
+       !parse_nodes(graph, map, "write", launch->roots, &launch->root_count, problems))
+      return false;
+   if (!launch->root_count)
+      rkb_problem(problems, map->place, "write: a launch writes at least one value");
+   return launch->root_count && parse_decisions(map, launch, problems);
+}
+
+/* As rkb_schedule_launches, and adds what is no YAML to problems. */
+static const rkb_yaml_t *find_launches(rkb_arena_t *arena, const char *source, rkb_problems_t *problems) {
+   uint32_t line_number = 2; /* of the line "schedule:" */
    const char *start = strstr(source, "\nschedule:\n"), *end = start ? strstr(start, "*/") : NULL;
    if (!start || !end)
       return NULL;
@@ -121,28 +176,42 @@ const rkb_yaml_t *rkb_schedule_launches(rkb_arena_t *arena, const char *source) 
          end = line + 1;
          break;
       }
-   rkb_problems_t problems;
-   rkb_problems_init(&problems);
+   for (const char *at = source; at < start; at++)
+      line_number += *at == '\n';
    const rkb_yaml_t *root =
-      rkb_yaml_parse(arena, "schedule", start + 1, (size_t)(end - start - 1), 1, 1, &problems);
+      rkb_yaml_parse(arena, "schedule", start + 1, (size_t)(end - start - 1), line_number, 1, problems);
    const rkb_yaml_t *block = root && root->kind == RKB_YAML_MAP ? rkb_yaml_get(root, "schedule") : NULL;
    const rkb_yaml_t *launches = block && block->kind == RKB_YAML_MAP ? rkb_yaml_get(block, "launches") : NULL;
    const rkb_yaml_t *version = launches ? rkb_yaml_get(block, "version") : NULL;
-   rkb_problems_free(&problems);
    const bool good = launches && launches->kind == RKB_YAML_LIST && version && version->kind == RKB_YAML_SCALAR &&
                      strtol(version->text, NULL, 10) == RKB_SCHEDULE_VERSION;
    return good ? launches : NULL;
+}
+
+const rkb_yaml_t *rkb_schedule_launches(rkb_arena_t *arena, const char *source) {
+   rkb_problems_t problems;
+   rkb_problems_init(&problems);
+   const rkb_yaml_t *launches = find_launches(arena, source, &problems);
+   rkb_problems_free(&problems);
+   return launches;
 }
 
 int rkb_schedule_parse(const rkb_graph_t *graph, const char *source, rkb_schedule_t *schedule,
                        rkb_error_t *err) {
    *schedule = (rkb_schedule_t){0};
    rkb_arena_t *arena = rkb_arena_new(0);
-   const rkb_yaml_t *launches = rkb_schedule_launches(arena, source);
+   rkb_problems_t problems;
+   rkb_problems_init(&problems);
+   const rkb_yaml_t *launches = find_launches(arena, source, &problems);
    bool good = launches != NULL;
    for (uint32_t i = 0; good && i < launches->count; i++)
-      good = launches->items[i]->kind == RKB_YAML_MAP && parse_launch(graph, launches->items[i], schedule);
+      good = parse_launch(graph, launches->items[i], schedule, &problems);
+   int status = rkb_problems_error(&problems, err);
+   if (!good && status == RKB_OK)
+      status =
+         rkb_fail(err, RKB_ERR_INVALID, "the kernel has no schedule of version %d: it was written by hand",
+                  RKB_SCHEDULE_VERSION);
+   rkb_problems_free(&problems);
    rkb_arena_free(arena);
-   return good ? RKB_OK
-               : rkb_fail(err, RKB_ERR_INVALID, "the kernel has no schedule of this task and version: it was written by hand");
+   return status;
 }

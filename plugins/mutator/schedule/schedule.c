@@ -211,8 +211,12 @@ static int schedule_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_err
       status = take_step(me, job, &stream, parents[0], source, &child, note, sizeof note, err);
    if (status == RKB_OK)
       status = drop_useless(me, job, best, &child, err);
-   if (status == RKB_OK && !child)
+   if (status == RKB_OK && !child) {
+      note[0] = '\0';
       status = change_often(me, job, &stream, parents[0], source, best, &child, note, sizeof note, err);
+      if (status == RKB_OK && !child && note[0])
+         RKB_LOG(me->host, RKB_LOG_DEBUG, "no child: %s", note);
+   }
    if (status != RKB_OK || !child)
       return status;
    status = rkb_emit_candidate(me->host, job, child, NULL, note, parents, used);
