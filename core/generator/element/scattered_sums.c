@@ -161,6 +161,8 @@ void rkb_write_linked_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
       .grid = rkb_ceildiv(writer, packs, threads),
       .threads = threads,
       .owns = rkb_arena_format(
-         writer->arena, "A thread %s what goes to %lld neighbouring element%s of %s, in order.",
-         overwrites ? "puts" : "adds", (long long)width, width > 1 ? "s" : "", node->name)};
+         writer->arena, "A thread %s what goes to %s of %s, in order.", overwrites ? "puts" : "adds",
+         width > 1 ? rkb_arena_format(writer->arena, "%lld neighbouring elements", (long long)width)
+                   : "one element",
+         node->name)};
 }

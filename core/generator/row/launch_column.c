@@ -80,13 +80,14 @@ void rkb_write_column_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
       rkb_index_split(&writer->indices, first->rank, first->shape, rows.row, at);
       rkb_write_roots(writer, &in_columns, launch->anchors[0], at);
    }
-   *shape = (rkb_kernel_shape_t){.threads = d[RKB_THREADS],
-                                 .grid = split ? rkb_arena_format(writer->arena, "%s * %lld",
-                                                                  rkb_ceildiv(writer, rows.count, 32),
-                                                                  (long long)d[RKB_SPLIT])
-                                               : rkb_ceildiv(writer, rows.count, 32),
-                                 .owns = rkb_arena_format(writer->arena,
-                                                          split ? "A block owns one part of 32 columns of %s."
-                                                                : "A block owns 32 columns of %s.",
-                                                          writer->graph->nodes[launch->anchors[0]].name)};
+   *shape = (rkb_kernel_shape_t){
+      .threads = d[RKB_THREADS],
+      .grid = split ? rkb_arena_format(writer->arena, "%s * %lld", rkb_ceildiv(writer, rows.count, 32),
+                                       (long long)d[RKB_SPLIT])
+                    : rkb_ceildiv(writer, rows.count, 32),
+      .owns =
+         rkb_arena_format(writer->arena,
+                          split ? "A block owns one part of 32 columns, and reduces each to a part of %s."
+                                : "A block owns 32 columns, and reduces each to %s.",
+                          rkb_reductions_text(writer, launch))};
 }

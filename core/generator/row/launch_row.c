@@ -287,6 +287,7 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
    uint32_t levels[RKB_MAX_LAUNCH_NODES] = {0}, last = 0;
    const char *names[RKB_MAX_LAUNCH_NODES] = {0};
    const bool warps = d[RKB_ROWS] > 1, split = d[RKB_SPLIT] > 1, stretches = d[RKB_STRETCHES] > 0, cluster = d[RKB_CLUSTER] > 1;
+   const bool product = rkb_node_is_product(&writer->graph->nodes[launch->anchors[0]]);
    const int64_t sharing = warps ? 32 : d[RKB_THREADS] * d[RKB_CLUSTER]; /* threads that have one row */
    rkb_rows_t rows = {
       .launch = launch, .width = (uint32_t)d[RKB_VECTOR], .keep = split ? 0 : (uint32_t)d[RKB_KEEP]};
@@ -379,15 +380,15 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
       rkb_rows_close_turns(writer);
    if (writer->keep_bytes > writer->shared_bytes)
       rkb_writer_fail(writer, "a block's part of the kept rows needs more shared memory than there is");
-   const char *name = writer->graph->nodes[launch->anchors[0]].name;
    *shape = (rkb_kernel_shape_t){
       .threads = d[RKB_THREADS],
       .cluster = d[RKB_CLUSTER],
       .shared = writer->keep_bytes,
       .blocks = rows.stages || rows.in_turn ? rkb_rows_staged_blocks(d[RKB_THREADS], writer->keep_bytes)
                 : stretches && ahead
-                   ? (d[RKB_THREADS] < 512 ? 512 / d[RKB_THREADS]
-                                           : 1) /* leaves each thread 128 registers: for two rows, and for the sums */
+                   ? (d[RKB_THREADS] < 512
+                         ? 512 / d[RKB_THREADS]
+                         : 1) /* leaves each thread 128 registers: for two rows, and for the sums */
                 : stretches && rows.keep && 2 * d[RKB_THREADS] <= 1024
                    ? 2                     /* one block loads while the other adds */
                 : cluster && rows.keep ? 3 /* one block loads, one computes, one stores */
@@ -410,10 +411,14 @@ void rkb_write_row_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_
                                               rkb_index_constant(indices, d[RKB_SPLIT] * d[RKB_CLUSTER]))),
       .owns = rkb_arena_format(
          writer->arena,
-         warps       ? "A warp owns one row of %s."
-         : split     ? "A block owns one part of a row of %s."
-         : cluster   ? "The blocks of a cluster own one row of %s."
-         : stretches ? "A block owns rows of %s, one after the other, and sums of each place over them."
-                     : "A block owns one row of %s.",
-         name)};
+         product   ? (warps   ? "A warp adds the terms of one element of %s."
+                      : split ? "A block adds a part of the terms of one element of %s."
+                              : "A block adds the terms of one element of %s.")
+         : warps   ? "A warp owns one row, and reduces it to %s."
+         : split   ? "A block owns one part of a row, and reduces it to a part of %s."
+         : cluster ? "The blocks of a cluster own one row, and reduce it to %s."
+         : stretches
+            ? "A block owns rows, one after the other, reduces each to %s, and sums each place over the rows."
+            : "A block owns one row, and reduces it to %s.",
+         rkb_reductions_text(writer, launch))};
 }

@@ -1,6 +1,7 @@
 /* Code that kernels over rows and kernels over columns share (rows.h).  One thread writes them. */
 #include <string.h>
 #include "generator/text/product_index.h"
+#include "generator/row/row_range_sums.h"
 #include "generator/row/rows_in_turn.h"
 
 const rkb_index_t *rkb_reduced_elements(rkb_writer_t *writer, const rkb_node_t *reduce, bool kept) {
@@ -171,4 +172,22 @@ void rkb_rows_write_parts(rkb_writer_t *writer, const rkb_rows_t *rows, const ch
                 rkb_writer_index(writer, rows->row), value);
    }
    rkb_write_close(writer);
+}
+
+const char *rkb_reductions_text(rkb_writer_t *writer, const rkb_launch_t *launch) {
+   enum { MOST = 3 };
+   const char *text = "", *last = "";
+   uint32_t count = 0;
+   for (uint32_t a = 0; a < launch->anchor_count; a++) {
+      if (rkb_stretch_adds(writer->graph, launch, a))
+         continue; /* a sum over rows */
+      if (count && count < MOST)
+         text = count == 1 ? last : rkb_arena_format(writer->arena, "%s, %s", text, last);
+      if (count < MOST)
+         last = writer->graph->nodes[launch->anchors[a]].name;
+      count++;
+   }
+   if (count > MOST)
+      return rkb_arena_format(writer->arena, "%s, %s and %u more", text, last, count - MOST);
+   return count > 1 ? rkb_arena_format(writer->arena, "%s and %s", text, last) : last;
 }

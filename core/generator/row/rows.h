@@ -48,6 +48,8 @@ void rkb_row_at(rkb_writer_t *writer, const rkb_node_t *reduce, const rkb_index_
 /* One term of an anchor: what a reduction reads, or a product of factors. */
 const char *rkb_row_term(rkb_writer_t *writer, uint32_t anchor, const rkb_index_t *row,
                          const rkb_index_t *place);
+/* The names of what a row or a column is reduced to, for a comment: "mean_sum and variance_sum". */
+const char *rkb_reductions_text(rkb_writer_t *writer, const rkb_launch_t *launch);
 /* A reduction's first value, its word in the names of helpers (sum, largest, smallest), and the line that adds a term. */
 const char *rkb_reduction_start(const rkb_node_t *anchor);
 const char *rkb_reduction_word(const rkb_node_t *anchor);
