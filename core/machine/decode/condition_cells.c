@@ -6,18 +6,23 @@
 #include "machine/decode/conditions.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_CELLS 256u /* later ones take the places of the first */
+#define LISTS 64u       /* by addresses, and by variables: a load looks at few cells */
 
 struct cell {
    uint64_t address, value;
    uint32_t bytes;
    bool known;
+   uint32_t older_of_address, older_of_variable; /* the cell before in the same list */
 };
 
+/* Cells are numbered from 1 in the order of the stores. */
 struct condition_cells {
    struct cell cells[MOST_CELLS];
-   uint32_t count, next;
+   uint32_t last;                                            /* 0: none */
+   uint32_t last_of_address[LISTS], last_of_variable[LISTS]; /* by a list's number */
 };
 
 struct condition_cells *machine_cells_new(void) {
@@ -25,29 +30,38 @@ struct condition_cells *machine_cells_new(void) {
 }
 
 void machine_cells_clear(struct condition_cells *c) {
-   c->count = c->next = 0;
+   c->last = 0;
+   memset(c->last_of_address, 0, sizeof c->last_of_address);
+   memset(c->last_of_variable, 0, sizeof c->last_of_variable);
+}
+
+static uint32_t list_of(uint64_t number) {
+   return (uint32_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) % LISTS;
+}
+
+/* NULL: there is no such cell, or later ones have taken its place and those of all before it. */
+static const struct cell *kept_at(const struct condition_cells *c, uint32_t number) {
+   return number && c->last - number < MOST_CELLS ? &c->cells[number % MOST_CELLS] : NULL;
 }
 
 void machine_cells_store(struct condition_cells *c, uint64_t address, uint32_t bytes, uint64_t value,
                          bool known) {
-   /* the newest cell of an address counts, so that the last one of a variable is the one that was written last */
-   const uint32_t at = c->next++ % MOST_CELLS;
-   c->cells[at] = (struct cell){address, value, bytes, known};
-   c->count = c->count < MOST_CELLS ? c->count + 1 : MOST_CELLS;
+   uint32_t *of_address = &c->last_of_address[list_of(address)],
+            *of_variable = &c->last_of_variable[list_of(address >> SPLIT_VARIABLE_BITS)];
+   c->last++;
+   c->cells[c->last % MOST_CELLS] = (struct cell){address, value, bytes, known, *of_address, *of_variable};
+   *of_address = *of_variable = c->last;
 }
 
 bool machine_cells_load(const struct condition_cells *c, uint64_t address, uint32_t bytes, uint64_t *value) {
-   const struct cell *last = NULL;
-   for (uint32_t n = 1; n <= c->count; n++) {
-      const struct cell *cell = &c->cells[(c->next - n) % MOST_CELLS];
-      if (cell->bytes != bytes || cell->address >> SPLIT_VARIABLE_BITS != address >> SPLIT_VARIABLE_BITS)
-         continue;
-      if (cell->address == address) {
-         *value = cell->value;
-         return cell->known;
-      }
-      last = last ? last : cell;
-   }
-   *value = last ? last->value : 0;
-   return last && last->known;
+   const uint64_t variable = address >> SPLIT_VARIABLE_BITS;
+   const struct cell *cell = kept_at(c, c->last_of_address[list_of(address)]);
+   while (cell && (cell->address != address || cell->bytes != bytes))
+      cell = kept_at(c, cell->older_of_address);
+   if (!cell)
+      cell = kept_at(c, c->last_of_variable[list_of(variable)]);
+   while (cell && (cell->address >> SPLIT_VARIABLE_BITS != variable || cell->bytes != bytes))
+      cell = kept_at(c, cell->older_of_variable);
+   *value = cell ? cell->value : 0;
+   return cell && cell->known;
 }

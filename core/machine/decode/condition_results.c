@@ -7,6 +7,7 @@
  * that was looked at.  A caller that searches for shapes looks for comparisons and numbers whose outcome is the same at all of its shapes.  The
  * thread is followed through the text as if that had no branches: what is found only says where to look.  On the thread of the list. */
 #include "machine/decode/conditions.h"
+#include "machine/decode/fast_condition_steps.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -161,14 +162,16 @@ static void note_other_place(rkb_machine_conditions_t *c, const rkb_plan_launch_
    }
 }
 
-/* As machine_condition_step. */
-static inline bool take_or_keep(rkb_machine_conditions_t *c, const struct step *step,
-                                const rkb_plan_launch_t *launch, struct range *result) {
-   const uint32_t to = c->function->operands[step->statement->operand].index;
-   if (!step->held)
-      return machine_condition_step(c, step, launch, result);
-   *result = c->values[to];
-   return c->known[to];
+/* Computes the n-th step's register, if that is not the same as at the launch before.  False: the value is not known. */
+static inline bool take_or_keep(rkb_machine_conditions_t *c, uint32_t n, const rkb_plan_launch_t *launch) {
+   const struct step *step = &c->steps[n];
+   struct plain_result quick;
+   struct range result;
+   if (step->held)
+      return c->known[c->function->operands[step->statement->operand].index];
+   return c->plain && machine_plain_step(c, c->plain, n, &quick)
+             ? quick.known
+             : machine_condition_step(c, step, launch, &result);
 }
 
 void machine_results_follow(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch,
@@ -176,7 +179,6 @@ void machine_results_follow(rkb_machine_conditions_t *c, const rkb_plan_launch_t
                             void (*visit)(void *argument, uint32_t number, bool outcome, double distance),
                             void *argument) {
    double *sizes = wanted ? NULL : malloc(((size_t)c->count + 1) * sizeof *sizes);
-   struct range result;
    if (sizes)
       note_other_place(c, launch, sizes);
    if (!wanted || !c->has_needed_alone)
@@ -184,13 +186,13 @@ void machine_results_follow(rkb_machine_conditions_t *c, const rkb_plan_launch_t
    go_to(c, launch, c->place);
    for (uint32_t n = 0; n < c->count; n++) {
       struct step *step = &c->steps[n];
-      if ((!step->needed && !c->has_needed_alone) || !take_or_keep(c, step, launch, &result) || !step->counts)
+      if ((!step->needed && !c->has_needed_alone) || !take_or_keep(c, n, launch) || !step->counts)
          continue;
-      if (sizes && step->by_place && !(fabs(size_of(c, step, launch, (uint64_t)result.low) - sizes[n]) <= 0))
+      const uint64_t value = (uint64_t)c->values[c->function->operands[step->statement->operand].index].low;
+      if (sizes && step->by_place && !(fabs(size_of(c, step, launch, value) - sizes[n]) <= 0))
          step->counts = false; /* the number differs at the other place */
       else if (!wanted || wanted[step->number])
-         visit(argument, step->number, outcome_of(step, (uint64_t)result.low),
-               machine_condition_distance(c, step, launch));
+         visit(argument, step->number, outcome_of(step, value), machine_condition_distance(c, step, launch));
    }
    free(sizes);
 }

@@ -384,6 +384,13 @@ bool machine_condition_step(rkb_machine_conditions_t *c, const struct step *step
    return c->known[to];
 }
 
+/* The size of which a place is a share; 0 for all that is no place. */
+static uint32_t size_of_place(uint64_t special, const rkb_plan_launch_t *launch) {
+   return machine_is_thread(special)  ? launch->block[special - PTX_SPECIAL_TID_X]
+          : machine_is_place(special) ? launch->grid[special - PTX_SPECIAL_CTAID_X]
+                                      : 0;
+}
+
 bool machine_condition_differs(const rkb_machine_conditions_t *c, const struct step *step,
                                const rkb_plan_launch_t *launch, const rkb_plan_launch_t *other) {
    const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
@@ -398,9 +405,8 @@ bool machine_condition_differs(const rkb_machine_conditions_t *c, const struct s
          const struct range a = special_of(c, operands[k].value, launch),
                             b = special_of(c, operands[k].value, other);
          differs |= a.low != b.low || a.high != b.high;
-         if (c->followed == OF_ONE_THREAD) /* the place is a share of the sizes */
-            differs |= memcmp(launch->grid, other->grid, sizeof launch->grid) != 0 ||
-                       memcmp(launch->block, other->block, sizeof launch->block) != 0;
+         if (c->followed == OF_ONE_THREAD) /* a place along an axis is a share of the size along it */
+            differs |= size_of_place(operands[k].value, launch) != size_of_place(operands[k].value, other);
       }
    return differs;
 }

@@ -115,6 +115,7 @@ struct rkb_machine_conditions {
    uint64_t place, other_place; /* of that thread, and of one with which it is compared */
    bool *read_later;            /* OF_ONE_THREAD, by register: room to find the needed steps */
    bool has_needed_alone;       /* rkb_machine_conditions_keep dropped the other steps */
+   struct plain_step *plain;    /* of the steps that were kept; NULL: not made (fast_condition_steps.h) */
 };
 
 static inline bool machine_is_place(uint64_t special) {

@@ -4,6 +4,7 @@
  * depend on a thread's index.  A list belongs to one thread. */
 #include "machine/decode/conditions.h"
 #include "machine/decode/condition_paths.h"
+#include "machine/decode/fast_condition_steps.h"
 #include "machine/decode/inlined_calls.h"
 
 #include <math.h>
@@ -229,6 +230,7 @@ void rkb_machine_conditions_free(rkb_machine_conditions_t *c) {
    free(c->values);
    free(c->known);
    free(c->read_later);
+   free(c->plain);
    machine_paths_free(c->paths);
    free(c->cells);
    machine_lone_free(c->lone);
@@ -366,5 +368,7 @@ void rkb_machine_conditions_keep(rkb_machine_conditions_t *c, const uint8_t *wan
    memmove(c->steps, c->steps + c->count - kept, kept * sizeof *c->steps);
    c->count = kept;
    c->has_needed_alone = true;
+   if (c->followed == OF_ONE_THREAD && !c->plain) /* without memory each step is taken as it stands */
+      c->plain = machine_plain_steps_new(c, c->steps, c->count);
    free(needed);
 }
