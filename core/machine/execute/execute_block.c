@@ -229,6 +229,7 @@ static void start_warp(machine_block_t *block, machine_warp_t *warp) {
    warp->copies_open = false;
    memset(warp->fence_time, 0, sizeof warp->fence_time);
    memset(warp->fence_barrier, 0, sizeof warp->fence_barrier);
+   memset(warp->fence_known, 0xff, sizeof warp->fence_known);
    memset(warp->defined, 0, program->register_count * sizeof *warp->defined);
    for (uint32_t n = 0; n < program->constant_count; n++)
       warp->defined[program->constants[n]] = FULL_MASK;

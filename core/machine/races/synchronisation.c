@@ -9,7 +9,12 @@
  * release made there before.  It counts as acquiring also where no fence follows, as in the programming guide's own last-block reduction, and the
  * report says so.  A release also passes on what its block had acquired before, so that a message may go from block to block.
  *
+ * Threads of a block also meet at __syncwarp(), at barriers of some warps and at mbarriers.  Where the block's clocks follow these (clocks/clocks.h), 't's
+ * block before the last barrier' above means what the releasing thread knows of each other thread, and an acquisition counts for all who know of it.
+ *
  * On the machine's thread. */
+#include "machine/clocks/clocks.h"
+#include "machine/clocks/vector_clocks.h"
 #include "machine/in_flight/copy_sources.h"
 #include "machine/races/races.h"
 
@@ -21,7 +26,7 @@ typedef struct release {
    uint32_t barrier_time; /* and accesses of any thread of the block before this time */
    uint32_t next;         /* the next older release in the same slot of by_block; PTX_NONE */
    uint32_t location, position;
-   /* The block's fence times in machine_sync.fences: the first, or PTX_NONE; how many. */
+   /* For each thread of the block the time before which the release covers its accesses, in machine_sync.fences: the first, or PTX_NONE; how many. */
    uint32_t fences, threads;
 } release_t;
 
@@ -43,8 +48,15 @@ struct machine_sync {
    uint32_t location_count, location_room;
    release_t *releases;
    uint32_t release_count, release_room;
-   uint32_t *fences; /* copies of machine_block_t.fenced */
+   uint32_t *
+      fences; /* copies of machine_block_t.fenced, and times up to which a thread knew of others at a fence or a release */
    uint32_t fence_count, fence_room;
+   /* What the newest such times were made from, so that many releases in a row share them. */
+   struct {
+      uint64_t serial;
+      const uint32_t *row;
+      uint32_t time, at_fence, base, first;
+   } newest;
    uint32_t *by_block; /* by serial modulo block_slots: the newest release */
    uint32_t block_slots;
 };
@@ -113,12 +125,53 @@ static uint32_t location_of(struct machine_sync *sync, uint64_t address, bool ma
    return sync->location_count++;
 }
 
+/* What a thread knows of the others by less than barriers of the whole block; NULL: nothing, or it is not followed. */
+static const uint32_t *knowledge_of(const machine_block_t *block, uint32_t thread) {
+   if (!block->clocks || block->races != RACES_CLOCKS)
+      return NULL;
+   const uint32_t *row = machine_vector_clocks_row(block->clocks->knowledge, thread);
+   bool knows = false;
+   for (uint32_t t = 0; t < block->threads && !knows; t++)
+      knows = t != thread && row[t] >= block->barrier_time;
+   return knows ? row : NULL;
+}
+
+/* Room for a word of each thread of the block; PTX_NONE when memory ran out. */
+static uint32_t new_times(struct machine_sync *sync, const machine_block_t *block) {
+   while (sync->fence_room - sync->fence_count < block->threads)
+      if (!grow((void **)&sync->fences, sync->fence_room, &sync->fence_room, sizeof *sync->fences)) {
+         block->run->out_of_memory = true;
+         return PTX_NONE;
+      }
+   sync->fence_count += block->threads;
+   return sync->fence_count - block->threads;
+}
+
+/* Keeps what the lane knows of other threads at its fence.  *last: the row of the lane before it, which kept its words at *kept. */
+static void note_known(machine_warp_t *warp, uint32_t lane, const uint32_t **last, uint32_t *kept) {
+   const machine_block_t *block = warp->block;
+   const uint32_t *row = knowledge_of(block, warp->first_thread + lane);
+   struct machine_sync *sync = row ? sync_of(warp->run) : NULL;
+   if (!sync || row != *last) {
+      *kept = sync ? new_times(sync, block) : PTX_NONE;
+      *last = row;
+      if (*kept != PTX_NONE) {
+         memcpy(sync->fences + *kept, row, block->threads * sizeof *row);
+         warp->run->work.burden += block->threads;
+      }
+   }
+   warp->fence_known[lane] = *kept;
+}
+
 void machine_sync_fence(machine_warp_t *warp, uint32_t lanes) {
    machine_block_t *block = warp->block;
+   const uint32_t *last = NULL;
+   uint32_t kept = PTX_NONE;
    for (uint32_t l = 0; l < LANES; l++)
       if (lanes >> l & 1) {
          warp->fence_time[l] = block->time + 1; /* the fence covers accesses at earlier times */
          warp->fence_barrier[l] = block->barrier_time;
+         note_known(warp, l, &last, &kept);
       }
    machine_tick(block);
 }
@@ -149,13 +202,49 @@ void machine_sync_barrier(machine_block_t *block) {
 static bool keep_fences(struct machine_sync *sync, machine_block_t *block) {
    if (!block->fenced_any || block->fenced_copy != PTX_NONE)
       return true;
-   while (sync->fence_room - sync->fence_count < block->threads)
-      if (!grow((void **)&sync->fences, sync->fence_room, &sync->fence_room, sizeof *sync->fences))
-         return false;
-   memcpy(sync->fences + sync->fence_count, block->fenced, block->threads * sizeof *sync->fences);
-   block->fenced_copy = sync->fence_count;
-   sync->fence_count += block->threads;
-   return true;
+   block->fenced_copy = new_times(sync, block);
+   if (block->fenced_copy != PTX_NONE)
+      memcpy(sync->fences + block->fenced_copy, block->fenced, block->threads * sizeof *sync->fences);
+   return block->fenced_copy != PTX_NONE;
+}
+
+/* The time before which a release by the lane now covers another thread's accesses, by less than barriers of the whole block: the lane knew of them at its
+ * fence, or it knows of the thread's own fence behind them.  row: what the lane knows now; NULL: nothing. */
+static uint32_t known_before(const struct machine_sync *sync, const machine_warp_t *warp, uint32_t lane,
+                             const uint32_t *row, uint32_t thread) {
+   const uint32_t fenced = warp->block->warps[thread / LANES].fence_time[thread % LANES],
+                  at_fence = warp->fence_known[lane] != PTX_NONE
+                                ? sync->fences[warp->fence_known[lane] + thread] + 1
+                                : 0;
+   return row && fenced <= row[thread] + 1 && fenced > at_fence ? fenced : at_fence;
+}
+
+/* The first of the times that a release by the lane covers: the block's copy of fence times, or one with what the lane knows besides.  PTX_NONE: there
+ * are none, or memory ran out. */
+static uint32_t covered_times(struct machine_sync *sync, machine_warp_t *warp, uint32_t lane) {
+   machine_block_t *block = warp->block;
+   const uint32_t *row = knowledge_of(block, warp->first_thread + lane);
+   const uint32_t base = block->fenced_any ? block->fenced_copy : PTX_NONE,
+                  at_fence = warp->fence_known[lane];
+   if (!row && at_fence == PTX_NONE)
+      return base;
+   if (sync->newest.serial == block->serial && sync->newest.row == row && sync->newest.time == block->time &&
+       sync->newest.at_fence == at_fence && sync->newest.base == base)
+      return sync->newest.first;
+   const uint32_t times = new_times(sync, block);
+   for (uint32_t t = 0; times != PTX_NONE && t < block->threads; t++) {
+      const uint32_t known = known_before(sync, warp, lane, row, t),
+                     fenced = base != PTX_NONE ? sync->fences[base + t] : 0;
+      sync->fences[times + t] = known > fenced ? known : fenced;
+   }
+   warp->run->work.burden += block->threads;
+   sync->newest.serial = block->serial;
+   sync->newest.row = row;
+   sync->newest.time = block->time;
+   sync->newest.at_fence = at_fence;
+   sync->newest.base = base;
+   sync->newest.first = times;
+   return times;
 }
 
 /* The same for copies of its block.  If the releasing thread did not know that a copy had ended, the copy's time is later than the release's
@@ -209,8 +298,12 @@ void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address,
    if (fenced) { /* the operation is itself a release, of everything up to here */
       warp->fence_time[lane] = machine_tick(block);
       warp->fence_barrier[lane] = block->barrier_time;
+      const uint32_t *last = NULL;
+      uint32_t kept = PTX_NONE;
+      note_known(warp, lane, &last, &kept);
    }
-   if (!warp->fence_time[lane] && !block->fenced_any)
+   if (!warp->fence_time[lane] && !block->fenced_any &&
+       !(block->launch->program->fences && knowledge_of(block, warp->first_thread + lane)))
       return;
    struct machine_sync *sync = sync_of(warp->run);
    if (!sync)
@@ -222,16 +315,15 @@ void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address,
       return;
    }
    uint32_t *newest = &sync->by_block[block->serial % sync->block_slots];
-   sync->releases[sync->release_count] =
-      (release_t){.serial = block->serial,
-                  .thread = warp->first_thread + lane,
-                  .time = warp->fence_time[lane],
-                  .barrier_time = warp->fence_barrier[lane],
-                  .next = *newest,
-                  .location = where,
-                  .position = sync->locations[where].count++,
-                  .fences = block->fenced_any ? block->fenced_copy : PTX_NONE,
-                  .threads = block->threads};
+   sync->releases[sync->release_count] = (release_t){.serial = block->serial,
+                                                     .thread = warp->first_thread + lane,
+                                                     .time = warp->fence_time[lane],
+                                                     .barrier_time = warp->fence_barrier[lane],
+                                                     .next = *newest,
+                                                     .location = where,
+                                                     .position = sync->locations[where].count++,
+                                                     .fences = covered_times(sync, warp, lane),
+                                                     .threads = block->threads};
    if (!pass_on(sync, block, &sync->releases[sync->release_count]))
       warp->run->out_of_memory = true;
    *newest = sync->release_count++;
@@ -294,7 +386,8 @@ bool machine_sync_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t na
       for (uint32_t n = 0; n < block->acquired_count; n++) {
          const struct machine_acquired *acquired = &block->acquired[n];
          if (acquired->location == release->location && acquired->count > release->position &&
-             (acquired->thread == me || acquired->time < block->barrier_time)) {
+             (acquired->thread == me || acquired->time < block->barrier_time ||
+              (block->clocks && machine_clocks_ordered_time(warp, lane, acquired->thread, acquired->time)))) {
             warp->run->report.relaxed_acquire |= !warp->fence_time[lane];
             return true;
          }

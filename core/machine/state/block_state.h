@@ -61,7 +61,7 @@ typedef struct machine_warp {
    uint64_t copy_waits;
    /* Number of atomic, volatile and acquiring accesses.  A lane that waits for another lane makes such accesses. */
    uint64_t strong;
-   uint32_t fence_time[LANES], fence_barrier[LANES]; /* synchronisation.c */
+   uint32_t fence_time[LANES], fence_barrier[LANES], fence_known[LANES]; /* synchronisation.c */
 } machine_warp_t;
 
 typedef struct machine_barrier { /* a phase that is not complete: the arrivals by bar.arrive */
