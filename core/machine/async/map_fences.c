@@ -160,7 +160,7 @@ bool machine_map_seen(machine_warp_t *warp, uint32_t lane, machine_region_t *reg
       if (machine_name_block(name) <= warp->block->launch->first_serial || release_of(fences, name))
          continue;
       machine_second_access_find_global(
-         warp,
+         warp, lane,
          machine_find(
             warp, RKB_MACHINE_REJECT, "race.proxy", lane,
             "uses a tensor map at byte %llu of %s that this launch wrote: neither tensormap.cp_fenceproxy nor "

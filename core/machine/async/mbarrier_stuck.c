@@ -212,3 +212,12 @@ bool machine_mbarriers_stuck(machine_block_t *block) {
    block->run->stop = true;
    return true;
 }
+
+bool machine_mbarriers_hold_up(machine_warp_t *warp, uint32_t absent) {
+   bool held = false;
+   for (uint32_t n = 0; n < warp->fragment_count && warp->block->overtakes; n++) {
+      const machine_fragment_t *f = &warp->fragments[n];
+      held |= f->stalled && f->mask & absent && warp->program->code[f->pc].operation < MBARRIER_CLUSTER_WAIT;
+   }
+   return held && machine_mbarriers_stuck(warp->block);
+}

@@ -17,12 +17,19 @@ void machine_second_access_note(const machine_warp_t *warp, uint32_t lane, uint3
  * lines, adds the thread's line; otherwise the next run may look for it. */
 void machine_second_access_find(const machine_warp_t *warp, rkb_machine_finding_t *finding, uint32_t thread,
                                 bool wrote, uint32_t offset, uint32_t bytes, const char *order);
-/* The same for global memory.  name: the other thread's name in records (state/packed_records.h). */
+/* The same for global memory, for a finding at this lane.  name: the other thread's name in records (state/packed_records.h), of any launch
+ * so far.  Where the name stands for several threads or for copies, the second run names the thread that accessed the bytes last. */
 void machine_second_access_note_global(const machine_warp_t *warp, uint32_t lane, uint64_t address,
                                        uint64_t bytes, bool store);
-void machine_second_access_find_global(const machine_warp_t *warp, rkb_machine_finding_t *finding,
-                                       uint64_t name, bool wrote, const machine_region_t *region,
-                                       uint64_t offset, uint32_t bytes, const char *order);
+void machine_second_access_find_named(const machine_warp_t *warp, uint32_t lane,
+                                      rkb_machine_finding_t *finding, uint64_t name, bool wrote,
+                                      const machine_region_t *region, uint64_t offset, uint32_t bytes,
+                                      const char *order);
+/* The same, but a name of an earlier launch says nothing. */
+void machine_second_access_find_global(const machine_warp_t *warp, uint32_t lane,
+                                       rkb_machine_finding_t *finding, uint64_t name, bool wrote,
+                                       const machine_region_t *region, uint64_t offset, uint32_t bytes,
+                                       const char *order);
 /* Called when a run begins, and when it has ended (execute/store_watch.c). */
 void machine_second_access_begin(machine_run_t *run);
 void machine_second_access_end(rkb_machine_t *machine);

@@ -111,13 +111,10 @@ static bool decode_statement(decoder_t *decoder, uint32_t n) {
       decoder->instruction.guard = decode_function_register(decoder, statement->guard).number;
       decoder->instruction.guard_negated = statement->guard_negated;
    }
-   if (statement->inline_assembly)
-      decoder->instruction.flags |= FLAG_INLINE;
    if (!split_opcode(decoder))
       return false;
    enum decode_result result = decode_form(decoder);
    if (result == DECODE_GENERIC) {
-      decoder->instruction.flags &= ~FLAG_INLINE; /* it is done when flags have decided which row is taken */
       if (!decode_generic(decoder))
          return false;
       if (decoder->rounds[n])

@@ -152,7 +152,7 @@ enum decode_result decode_conversion(decoder_t *decoder) {
    snprintf(key, sizeof key, "cvt%s.%s.%s", i->flags & FLAG_SAT ? ".sat" : "", ptx_type_name(type),
             ptx_type_name(source));
    const machine_opcode_t *fast = decode_lookup(decoder, key);
-   uint16_t careful = i->flags & ~(FLAG_INLINE | FLAG_SAT);
+   uint16_t careful = i->flags & ~FLAG_SAT;
    if (fast && !careful && !integral && i->rounding == ROUND_NEAREST && to_bytes == ptx_type_bytes(type) &&
        (!from_bytes || from_bytes == ptx_type_bytes(source))) {
       FAIL_UNLESS(decode_use(decoder, key));

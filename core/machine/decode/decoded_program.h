@@ -44,7 +44,6 @@ enum machine_flags {
    FLAG_NAN = 1u << 7,
    FLAG_CLUSTER = 1u << 7, /* of a memory operation: shared::cluster, which names other blocks' memory too */
    FLAG_ALIGNED = 1u << 8,
-   FLAG_INLINE = 1u << 9,
    FLAG_NEGATED_C = 1u << 10,
    FLAG_ABS = 1u << 11,
    FLAG_SECOND = 1u << 12,      /* writes a second destination */

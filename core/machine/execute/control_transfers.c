@@ -118,7 +118,8 @@ static bool arrive_at_barrier(machine_warp_t *warp, machine_fragment_t *f, const
 /* Executes an instruction that waits; false: it stalls, and is executed again. */
 static bool wait_passes(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask) {
    if (i->operation == MBARRIER_CLUSTER_WAIT)
-      return machine_cluster_wait(warp, i, mask);
+      return (i->flags & FLAG_ALIGNED && machine_mbarriers_hold_up(warp, warp->alive & ~mask)) ||
+             machine_cluster_wait(warp, i, mask);
    if (i->operation != WARPGROUP_WAIT)
       return machine_mbarrier_test(warp, i, mask);
    if (machine_warpgroup_is_ahead(warp, (uint32_t)i->immediate))

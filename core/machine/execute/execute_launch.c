@@ -16,33 +16,6 @@
 #define MAX_BLOCK_THREADS 1024
 #define MAX_BLOCKS 0x7fffffffull
 
-/* The warps of a block.  In clusters of programs with warpgroups, they are rounded up to whole warpgroups, so
- * that no warpgroup lies in two blocks. */
-static uint32_t machine_cluster_warps(const rkb_plan_launch_t *plan, const machine_program_t *program) {
-   const uint32_t threads = plan->block[0] * plan->block[1] * plan->block[2],
-                  warps = (threads + LANES - 1) / LANES,
-                  blocks = plan->cluster[0] * plan->cluster[1] * plan->cluster[2];
-   return blocks > 1 && program->warpgroups
-             ? (warps + WARPGROUP_WARPS - 1) / WARPGROUP_WARPS * WARPGROUP_WARPS
-             : warps;
-}
-
-#define CLUSTER_ALIGNMENT 1024u /* of a block's shared memory: swizzles repeat after so many bytes */
-
-static machine_cluster_t describe_cluster(const rkb_plan_launch_t *plan, const machine_program_t *program,
-                                          uint32_t shared_bytes) {
-   const uint32_t blocks = plan->cluster[0] * plan->cluster[1] * plan->cluster[2],
-                  span = (shared_bytes + CLUSTER_ALIGNMENT) / CLUSTER_ALIGNMENT * CLUSTER_ALIGNMENT;
-   return (machine_cluster_t){.dims = {plan->cluster[0], plan->cluster[1], plan->cluster[2]},
-                              .blocks = blocks,
-                              .warps = machine_cluster_warps(plan, program),
-                              .threads = plan->block[0] * plan->block[1] * plan->block[2],
-                              .shared_bytes = shared_bytes,
-                              .shared_span = blocks > 1     ? span
-                                             : shared_bytes ? shared_bytes
-                                                            : 1};
-}
-
 #define REASON_NAME 34 /* bytes of a name, so that a reason code of the vocabulary holds it */
 
 /* Names of unsupported things are opcodes or features.  The reason code has no spaces.  Of a long opcode it has as many whole modifiers as there
@@ -409,7 +382,7 @@ bool machine_launch_run(machine_run_t *run, uint32_t number) {
                           (unsigned long long)total,
                           (unsigned long long)machine_shared_without_gaps(program, shared));
    else if (launch_fits(run, plan, program) && fill_parameters(run, &launch)) {
-      launch.cluster = describe_cluster(plan, program, (uint32_t)shared);
+      launch.cluster = machine_cluster_of(plan, program, (uint32_t)shared);
       if ((run->pool_program == program &&
            memcmp(&run->block.cluster, &launch.cluster, sizeof launch.cluster) == 0) ||
           machine_pool_prepare(run, program, &launch.cluster)) {

@@ -1,6 +1,7 @@
 /* Dependent launches (grid_dependency.h).  On the machine's thread. */
 #include "machine/in_flight/grid_dependency.h"
 #include "machine/clocks/clocks.h"
+#include "machine/clocks/second_access.h"
 #include "machine/state/packed_records.h"
 
 #include <stdio.h>
@@ -89,7 +90,7 @@ static bool unordered(machine_warp_t *warp, uint32_t lane, uint64_t name) {
 
 /* Reports a conflict with a launch that may still run. */
 static void overlap_conflict(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
-                             uint32_t bytes, bool store, bool other_wrote) {
+                             uint32_t bytes, bool store, bool other_wrote, uint64_t name) {
    rkb_machine_finding_t *finding = machine_find(
       warp, RKB_MACHINE_REJECT, "race.launch", lane,
       "%s %u bytes at byte %llu of %s, which a launch before this one %s and may still be running: no "
@@ -98,12 +99,13 @@ static void overlap_conflict(machine_warp_t *warp, uint32_t lane, machine_region
       other_wrote ? "writes" : "reads");
    if (!finding)
       return;
-   finding->order = "the other launch came first; nothing orders its end before this";
    finding->offset = (int64_t)offset;
    finding->bytes = bytes;
    finding->buffer = region->buffer;
    snprintf(finding->symbol, sizeof finding->symbol, "%s", region->name);
    snprintf(finding->space, sizeof finding->space, "global");
+   machine_second_access_find_named(warp, lane, finding, name, other_wrote, region, offset, bytes,
+                                    "the other launch came first; nothing orders its end before this");
 }
 
 /* Checks a lane's access before it is made; false after a finding. */
@@ -112,11 +114,14 @@ static bool launches_ordered(machine_warp_t *warp, uint32_t lane, machine_region
    const uint64_t by_path =
       region->read_only_path ? (uint64_t)region->read_only_path[granule] << NAME_BLOCK_SHIFT : 0;
    const bool wrote = unordered(warp, lane, region->writers[granule]),
-              read =
-                 store && (unordered(warp, lane, region->readers[granule]) || unordered(warp, lane, by_path));
-   if (wrote || read)
-      overlap_conflict(warp, lane, region, offset, bytes, store, wrote);
-   return !wrote && !read;
+              read = store && unordered(warp, lane, region->readers[granule]),
+              read_by_path = store && unordered(warp, lane, by_path);
+   if (wrote || read || read_by_path)
+      overlap_conflict(warp, lane, region, offset, bytes, store, wrote,
+                       wrote  ? region->writers[granule]
+                       : read ? region->readers[granule]
+                              : by_path);
+   return !wrote && !read && !read_by_path;
 }
 
 bool machine_launches_ordered(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,

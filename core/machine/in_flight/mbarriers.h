@@ -116,5 +116,8 @@ bool machine_mbarrier_awaited(machine_warp_t *warp, const machine_instruction_t 
 /* mbarrier_stuck.c: no stalled fragment goes on any more.  Names the mbarrier that keeps the others from completing, and what it lacks; false:
  * none is stalled. */
 bool machine_mbarriers_stuck(machine_block_t *block);
+/* Lanes of the warp go on without others, which are absent from an instruction that all of them execute together: true after a finding, if the others are
+ * held up at an mbarrier.  The finding is then about the mbarrier. */
+bool machine_mbarriers_hold_up(machine_warp_t *warp, uint32_t absent);
 
 #endif

@@ -2,6 +2,7 @@
  * address of shared memory name the block (CLUSTER_SHIFT). */
 #include "machine/lanes/handlers.h"
 #include "machine/in_flight/cluster_barrier.h"
+#include "machine/in_flight/mbarriers.h"
 
 #define WITHIN ((1u << CLUSTER_SHIFT) - 1)
 
@@ -76,5 +77,6 @@ OP(isspacep_own) {
 }
 
 OP(cluster_arrive) {
-   machine_cluster_arrive(warp, i, mask);
+   if (!(i->flags & FLAG_ALIGNED) || !machine_mbarriers_hold_up(warp, warp->alive & ~mask))
+      machine_cluster_arrive(warp, i, mask);
 }

@@ -1,5 +1,6 @@
 /* shfl, vote, match, redux, activemask, bar.warp.sync, elect (PTX ISA 9.0, 9.7.9.6, 9.7.13). */
 #include "machine/lanes/handlers.h"
+#include "machine/in_flight/mbarriers.h"
 #include "machine/races/races.h"
 
 /* Lanes that a warp operation misses because they wait at a barrier that this lane bypassed.  The fault is at the barrier. */
@@ -55,7 +56,7 @@ static bool members_agree(machine_warp_t *warp, uint32_t member_offset, uint16_t
          return false;
       }
       uint32_t absent = members[l] & warp->alive & ~mask;
-      if (absent && !waits_at_barrier(warp, l, absent)) {
+      if (absent && !machine_mbarriers_hold_up(warp, absent) && !waits_at_barrier(warp, l, absent)) {
          machine_find(warp, RKB_MACHINE_REJECT, "sync.warp", l,
                       "the member mask 0x%08x names lane %d, which is elsewhere in the program", members[l],
                       __builtin_ctz(absent));

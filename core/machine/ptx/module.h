@@ -102,7 +102,6 @@ typedef struct ptx_statement {
    const char *opcode; /* "ld.global.nc.v4.f32", whole */
    uint32_t guard;     /* register, or PTX_NONE */
    bool guard_negated;
-   bool inline_assembly;
    uint32_t operand, operand_count; /* into the function's operands */
    ptx_place_t place;
 } ptx_statement_t;

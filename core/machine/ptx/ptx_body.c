@@ -249,8 +249,7 @@ static void read_opcode(ptx_reader_t *reader, ptx_statement_t *statement) {
 
 static void read_instruction(ptx_reader_t *reader) {
    ptx_function_t *function = reader->function;
-   ptx_statement_t statement = {
-      .guard = PTX_NONE, .inline_assembly = reader->lexer.inline_assembly, .place = reader->place};
+   ptx_statement_t statement = {.guard = PTX_NONE, .place = reader->place};
    statement.place.ptx_line = reader->lexer.token.line;
    if (ptx_take(reader, "@")) {
       statement.guard_negated = ptx_take(reader, "!");

@@ -12,18 +12,6 @@ static bool continues_name(char c) {
    return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-static bool contains(const char *text, size_t length, const char *word) {
-   return memmem(text, length, word, strlen(word)) != NULL;
-}
-
-/* nvcc puts comments around inline assembly, and nothing else in the text marks it. */
-static void note_comment(ptx_lexer_t *lexer, const char *text, size_t length) {
-   if (contains(text, length, "begin inline asm"))
-      lexer->inline_assembly = true;
-   else if (contains(text, length, "end inline asm"))
-      lexer->inline_assembly = false;
-}
-
 static void skip_space(ptx_lexer_t *lexer) {
    while (lexer->at < lexer->end) {
       const char *at = lexer->at;
@@ -36,7 +24,6 @@ static void skip_space(ptx_lexer_t *lexer) {
          const char *stop = memchr(at, '\n', (size_t)(lexer->end - at));
          if (!stop)
             stop = lexer->end;
-         note_comment(lexer, at, (size_t)(stop - at));
          lexer->at = stop;
       } else if (*at == '/' && at + 1 < lexer->end && at[1] == '*') {
          for (at += 2; at < lexer->end && !(*at == '*' && at + 1 < lexer->end && at[1] == '/'); at++)

@@ -26,8 +26,7 @@ typedef struct ptx_token {
 typedef struct ptx_lexer {
    const char *at, *end;
    uint32_t line;
-   bool inline_assembly; /* between nvcc's "begin inline asm" and "end inline asm" comments */
-   ptx_token_t token;    /* the current one */
+   ptx_token_t token; /* the current one */
 } ptx_lexer_t;
 
 void ptx_lexer_start(ptx_lexer_t *lexer, const char *text, size_t bytes); /* token is the first one */

@@ -72,20 +72,16 @@ void machine_barrier_arrived(machine_warp_t *warp, uint32_t number, uint32_t thr
    }
 }
 
-/* The fragment of a warp at a barrier; NULL when the warp is not there. *parted: the barrier is aligned, and
- * not all living lanes of the warp are in this fragment. */
-static machine_fragment_t *whole_warp_at(machine_warp_t *warp, uint32_t barrier, bool *parted) {
-   machine_fragment_t *found = NULL;
-   for (uint32_t n = 0; n < warp->fragment_count; n++) {
-      machine_fragment_t *f = &warp->fragments[n];
-      if (!f->waiting || f->barrier != barrier)
-         continue;
-      const machine_instruction_t *i = &warp->program->code[f->pc];
-      if ((i->flags & FLAG_ALIGNED) && f->mask != warp->alive)
-         *parted = true;
-      found = f;
-   }
-   return found;
+static bool is_parted(const machine_warp_t *warp, const machine_fragment_t *f) {
+   return f->waiting && (warp->program->code[f->pc].flags & FLAG_ALIGNED) && f->mask != warp->alive;
+}
+
+/* Whether not all living lanes of the warp are in one place of an aligned barrier. */
+static bool is_parted_at(const machine_warp_t *warp, uint32_t barrier) {
+   bool parted = false;
+   for (uint32_t n = 0; n < warp->fragment_count; n++)
+      parted |= warp->fragments[n].barrier == barrier && is_parted(warp, &warp->fragments[n]);
+   return parted;
 }
 
 static void report_parted(machine_warp_t *warp, uint32_t barrier) {
@@ -101,32 +97,12 @@ static void report_parted(machine_warp_t *warp, uint32_t barrier) {
       }
 }
 
-/* Checks that each warp waits in one place, and all warps at the same instruction, as __syncthreads()
- * demands.  Barriers written in inline assembly may stand in different places for different warps. */
+/* Checks that the living lanes of each warp wait in one place.  The warps may wait in different places: a barrier is known by its number alone. */
 static void check_places(machine_block_t *block, uint32_t rank, uint32_t barrier) {
-   uint32_t first = PTX_NONE;
    for (uint32_t w = 0; w < block->cluster.warps; w++) {
       machine_warp_t *warp = machine_warps_of(block, rank) + w;
-      bool parted = false;
-      machine_fragment_t *f = whole_warp_at(warp, barrier, &parted);
-      if (!f)
-         continue;
-      if (parted)
+      if (is_parted_at(warp, barrier))
          report_parted(warp, barrier);
-      const machine_instruction_t *i = &warp->program->code[f->pc];
-      if (first == PTX_NONE) {
-         first = f->pc;
-      } else if (first != f->pc && !(i->flags & FLAG_INLINE) && (i->flags & FLAG_ALIGNED) &&
-                 !f->barrier_threads) {
-         warp->pc = f->pc;
-         machine_find(
-            warp, RKB_MACHINE_REJECT, "sync.barrier", (uint32_t)__builtin_ctz(f->mask),
-            "warp %u waits at this barrier while another warp of the block waits at a different one (PTX line %u)",
-            w,
-            warp->program->module->functions[warp->program->code[first].function]
-               .statements[warp->program->code[first].statement]
-               .place.ptx_line);
-      }
    }
 }
 
@@ -305,10 +281,6 @@ bool machine_barriers_release(machine_block_t *block) {
       for (; waited[rank] && !block->run->stop; waited[rank] &= waited[rank] - 1)
          any |= complete(block, rank, (uint32_t)__builtin_ctz(waited[rank]));
    return any && !block->run->stop;
-}
-
-static bool is_parted(const machine_warp_t *warp, const machine_fragment_t *f) {
-   return f->waiting && (warp->program->code[f->pc].flags & FLAG_ALIGNED) && f->mask != warp->alive;
 }
 
 /* Reports lanes of a warp that are at different places.  This explains more than a finding about the warps that wait for these lanes. */

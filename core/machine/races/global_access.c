@@ -58,7 +58,7 @@ static bool reads_unfenced(machine_warp_t *warp, uint32_t lane, machine_region_t
          snprintf(finding->symbol, sizeof finding->symbol, "%s", region->name);
          snprintf(finding->space, sizeof finding->space, "global");
          machine_second_access_find_global(
-            warp, finding, writer, true, region, granule << shift, 1u << shift,
+            warp, lane, finding, writer, true, region, granule << shift, 1u << shift,
             "the write came first, and no proxy fence orders it before the operation");
       }
       return true;

@@ -223,7 +223,8 @@ static void global_conflict(machine_warp_t *warp, uint32_t lane, machine_region_
       return;
    finding->buffer = region->buffer;
    snprintf(finding->space, sizeof finding->space, "global");
-   machine_second_access_find_global(warp, finding, name, other_wrote, region, offset, bytes, NOTHING_ORDERS);
+   machine_second_access_find_global(warp, lane, finding, name, other_wrote, region, offset, bytes,
+                                     NOTHING_ORDERS);
 }
 
 /* Joins a reader to the readers of a record.  Several readers are kept as "several of one block" or "of

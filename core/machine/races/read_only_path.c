@@ -31,7 +31,7 @@ static void report(machine_warp_t *warp, uint32_t lane, const machine_region_t *
    snprintf(finding->space, sizeof finding->space, "global");
    snprintf(finding->symbol, sizeof finding->symbol, "%s", region->name);
    machine_second_access_find_global(
-      warp, finding, name, !store, region, offset, bytes,
+      warp, lane, finding, name, !store, region, offset, bytes,
       "the other access came first; no barrier refreshes what the read-only path returns");
 }
 

@@ -31,11 +31,16 @@ typedef struct machine_second_access {
    bool wanted; /* the run was rejected for such a race, and the line is not known */
    bool global; /* the bytes are addresses; else offsets in the shared memory of the block */
    uint32_t launch;
-   uint64_t block; /* the number in the launch of the other thread's block */
+   uint64_t block; /* the number in the launch of the other thread's block; UINT64_MAX: of any block */
    uint64_t first, end;
    uint32_t threads;
    uint32_t *
       last; /* [threads][2]: 1 + the instruction by which each thread last read there, and the same for its last write */
+   /* The last two threads that read there, the last one first; and the same for writes. */
+   struct machine_accessor {
+      uint32_t thread, pc; /* 1 + the thread; 0: nobody */
+      uint64_t serial;     /* of its block */
+   } recent[2][2];
 } machine_second_access_t;
 
 typedef struct machine_run {
@@ -157,6 +162,10 @@ void machine_release(machine_run_t *run, void *memory, size_t bytes);
  * room. */
 bool machine_account(machine_run_t *run, size_t kept, size_t asked);
 
+/* cluster_shape.c: the clusters of a launch whose blocks have so many bytes of shared memory. */
+machine_cluster_t machine_cluster_of(const rkb_plan_launch_t *plan, const machine_program_t *program,
+                                     uint32_t shared_bytes);
+
 /* execution_order.c: the number, of `total` blocks or warps, of the one that is n-th in this run's order. */
 uint64_t machine_in_order(const machine_run_t *run, uint64_t n, uint64_t total);
 /* In a shuffled order, gives each warp of a block its turn, which differs from block to block. */
@@ -197,6 +206,10 @@ void machine_thread_index(const machine_block_t *block, uint32_t thread, uint32_
 void machine_block_index(const machine_launch_t *launch, uint64_t serial, uint32_t thread, uint32_t out[3]);
 /* Names a thread of the block as the other side of a finding; the finding may be NULL. */
 void machine_find_other(rkb_machine_finding_t *finding, const machine_block_t *block, uint32_t thread);
+/* The same for a thread of the block, or of the cluster, with that serial number, in any launch; and the instruction that it executed. */
+void machine_find_other_of(rkb_machine_finding_t *finding, const machine_launch_t *launch, uint64_t serial,
+                           uint32_t thread);
+void machine_find_other_line(rkb_machine_finding_t *finding, const machine_program_t *program, uint32_t pc);
 /* Adds to the finding of a wait without end: only threads of the block, or of its cluster, could end the wait, and all of them wait or have ended.
  * The finding may be NULL. */
 void machine_find_within_block(rkb_machine_finding_t *finding);

@@ -7,12 +7,16 @@
 
 #define MAX_FINDINGS 16
 
-void machine_thread_index(const machine_block_t *block, uint32_t thread, uint32_t out[3]) {
-   const uint32_t *size = block->launch->plan->block;
-   thread %= block->cluster.warps * LANES;
+static void index_thread(const machine_launch_t *launch, uint32_t thread, uint32_t out[3]) {
+   const uint32_t *size = launch->plan->block;
+   thread %= launch->cluster.warps * LANES;
    out[0] = thread % size[0];
    out[1] = thread / size[0] % size[1];
    out[2] = thread / size[0] / size[1];
+}
+
+void machine_thread_index(const machine_block_t *block, uint32_t thread, uint32_t out[3]) {
+   index_thread(block->launch, thread, out);
 }
 
 void machine_block_index(const machine_launch_t *launch, uint64_t serial, uint32_t thread, uint32_t out[3]) {
@@ -24,12 +28,17 @@ void machine_block_index(const machine_launch_t *launch, uint64_t serial, uint32
    out[2] = (uint32_t)(linear / grid[0] / grid[1] % grid[2]) + rank / dims[0] / dims[1];
 }
 
-void machine_find_other(rkb_machine_finding_t *finding, const machine_block_t *block, uint32_t thread) {
+void machine_find_other_of(rkb_machine_finding_t *finding, const machine_launch_t *launch, uint64_t serial,
+                           uint32_t thread) {
    if (!finding)
       return;
    finding->has_other = true;
-   machine_thread_index(block, thread, finding->other_thread);
-   machine_block_index(block->launch, block->serial, thread, finding->other_block);
+   index_thread(launch, thread, finding->other_thread);
+   machine_block_index(launch, serial, thread, finding->other_block);
+}
+
+void machine_find_other(rkb_machine_finding_t *finding, const machine_block_t *block, uint32_t thread) {
+   machine_find_other_of(finding, block->launch, block->serial, thread);
 }
 
 void machine_find_within_block(rkb_machine_finding_t *finding) {
@@ -42,14 +51,19 @@ static const ptx_place_t *place_of(const machine_program_t *program, uint32_t pc
    return &program->module->functions[i->function].statements[i->statement].place;
 }
 
+void machine_find_other_line(rkb_machine_finding_t *finding, const machine_program_t *program, uint32_t pc) {
+   if (!finding)
+      return;
+   finding->other_line = machine_source_line(program, pc);
+   finding->other_ptx_line = place_of(program, pc)->ptx_line;
+}
+
 void machine_find_other_at(rkb_machine_finding_t *finding, const machine_block_t *block, uint32_t thread,
                            uint32_t pc, const char *order) {
-   const machine_program_t *program = block->launch->program;
    if (!finding)
       return;
    machine_find_other(finding, block, thread);
-   finding->other_line = machine_source_line(program, pc);
-   finding->other_ptx_line = place_of(program, pc)->ptx_line;
+   machine_find_other_line(finding, block->launch->program, pc);
    finding->order = order;
 }
 
