@@ -230,6 +230,14 @@ static const rkb_yaml_t *read_yaml(manifest_parser_t *parser, const char *source
                          parser->problems);
 }
 
+static bool fixes_clusters(const char *source, const rkb_token_t *list, uint32_t count) {
+   bool fixes = false;
+   for (uint32_t i = 0; i < count && !fixes; i++)
+      fixes = rkb_token_is(source, &list[i], "__cluster_dims__") ||
+              rkb_token_is(source, &list[i], "__block_size__");
+   return fixes;
+}
+
 rkb_manifest_t *manifest_from_tokens(const char *path, const char *source, const rkb_tokens_t *tokens,
                                      rkb_problems_t *problems) {
    uint32_t count = 0, errors = problems->errors;
@@ -258,6 +266,7 @@ rkb_manifest_t *manifest_from_tokens(const char *path, const char *source, const
    parse_fills(&parser, rkb_yaml_get(root, "fill"));
    manifest_parse_launches(&parser, root);
    manifest_find_collisions(parser.manifest, parser.path, source, list, count, problems);
+   parser.manifest->fixes_clusters = fixes_clusters(source, list, count);
    if (problems->errors != errors)
       goto failed;
    return &parser.manifest->public;

@@ -2,6 +2,7 @@
  * the device's limits.  A launch that a driver would refuse is thus a finding with a line.  Limits: CUDA C++
  * Programming Guide, 'Compute Capabilities'.  One thread. */
 #include "kernel/plan.h"
+#include "kernel/ptx.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,14 +69,33 @@ static bool check_shared(planner_t *planner, const manifest_launch_t *launch,
    return true;
 }
 
-static bool check_cluster(planner_t *planner, const manifest_launch_t *launch, rkb_plan_launch_t *out) {
+/* The blocks of a cluster that the kernel is compiled for are those of the launch.  Only a text that says such numbers is looked at: plans are made often. */
+static bool check_compiled_cluster(planner_t *planner, const manifest_launch_t *launch,
+                                   const rkb_built_kernel_t *kernel, const rkb_plan_launch_t *out) {
+   const uint32_t *own = out->cluster;
+   uint32_t need[3];
+   if (!planner->manifest->fixes_clusters ||
+       !ptx_cluster(planner->build->ptx, planner->build->ptx_bytes, kernel->entry, need) ||
+       (need[0] == own[0] && need[1] == own[1] && need[2] == own[2]))
+      return true;
+   planner_find(
+      planner, "plan.cluster",
+      launch->cluster_count ? rkb_expression_place(launch->cluster[0]) : launch->place,
+      "'%.64s' is compiled for clusters of %u x %u x %u blocks (__cluster_dims__), and this launch has %u x %u x %u: "
+      "cluster must say the same",
+      launch->kernel, need[0], need[1], need[2], own[0], own[1], own[2]);
+   return false;
+}
+
+static bool check_cluster(planner_t *planner, const manifest_launch_t *launch,
+                          const rkb_built_kernel_t *kernel, rkb_plan_launch_t *out) {
    const int64_t most = planner->device->max_cluster > 0 ? planner->device->max_cluster : 1;
    const int64_t limits[3] = {most, most, most};
    int64_t blocks;
    rkb_place_t place;
    out->cluster[0] = out->cluster[1] = out->cluster[2] = 1;
    if (!launch->cluster_count)
-      return true;
+      return check_compiled_cluster(planner, launch, kernel, out);
    if (!dimensions(planner, launch->cluster, launch->cluster_count, "cluster", "plan.cluster", limits,
                    out->cluster))
       return false;
@@ -90,7 +110,7 @@ static bool check_cluster(planner_t *planner, const manifest_launch_t *launch, r
       if (out->grid[i] % out->cluster[i])
          planner_find(planner, "plan.cluster", place, "grid.%c is %u and no multiple of cluster.%c, %u",
                       axes[i], out->grid[i], axes[i], out->cluster[i]);
-   return !planner->finding->reason[0];
+   return !planner->finding->reason[0] && check_compiled_cluster(planner, launch, kernel, out);
 }
 
 /* All blocks of a cooperative launch must be resident at once. */
@@ -192,7 +212,7 @@ bool planner_launch(planner_t *planner, const manifest_launch_t *launch) {
       return false;
    if (!out.grid[0] || !out.grid[1] || !out.grid[2])
       return true; /* an empty grid: the case has no work for this launch */
-   if (!check_shared(planner, launch, kernel, &out) || !check_cluster(planner, launch, &out) ||
+   if (!check_shared(planner, launch, kernel, &out) || !check_cluster(planner, launch, kernel, &out) ||
        !check_cooperative(planner, launch, kernel, &out) ||
        !planner_arguments(planner, launch, kernel, &out) || !add_constants(planner, launch))
       return false;

@@ -11,6 +11,10 @@
 bool ptx_read_signature(const char *ptx, size_t bytes, rkb_arena_t *arena, rkb_built_kernel_t *kernel,
                         char *why, size_t why_size);
 
+/* ptx_signature.c: the blocks of a cluster that an entry is compiled for (.reqnctapercluster, which __cluster_dims__ gives).  False when the PTX
+ * states none. */
+bool ptx_cluster(const char *ptx, size_t bytes, const char *entry, uint32_t blocks[3]);
+
 /* ptx_pointers.c: decides which 64-bit parameters of an entry are addresses.  body: the text between its
  * braces.  kind[i] becomes an rkb_parameter_kind; only parameters of 8 bytes are examined. */
 void ptx_find_pointers(const char *body, size_t bytes, const char *entry, uint32_t count, uint32_t *kind);

@@ -42,10 +42,17 @@ static const rkb_built_kernel_t kernels[] = {
     .entry = "_Z6packed",
     .registers = 32,
     .parameter_count = 1,
-    .parameters = parameters + 8}};
-static const char ptx[] = ".const .align 4 .b8 filter[64];\n";
+    .parameters = parameters + 8},
+   {.expression = "pair",
+    .entry = "_Z4pair",
+    .registers = 32,
+    .parameter_count = 1,
+    .parameters = parameters}};
+static const char ptx[] = ".const .align 4 .b8 filter[64];\n"
+                          ".visible .entry _Z4pair(\n\t.param .u64 .ptr .align 1 _Z4pair_param_0\n)\n"
+                          ".explicitcluster\n.reqnctapercluster 2, 1, 1\n.maxntid 64\n{\n\tret;\n}\n";
 static const rkb_build_t build = {
-   .ptx = ptx, .ptx_bytes = sizeof ptx - 1, .kernel_count = 7, .kernels = kernels};
+   .ptx = ptx, .ptx_bytes = sizeof ptx - 1, .kernel_count = 8, .kernels = kernels};
 
 /* lender NULL: a plan of the manifest's own launches. */
 static rkb_plan_t *borrow(const char *manifest_text, const char *tune, fixture_case_t *of,
@@ -55,7 +62,9 @@ static rkb_plan_t *borrow(const char *manifest_text, const char *tune, fixture_c
    rkb_manifest_t *manifest;
    rkb_plan_t *plan = NULL;
    rkb_error_t err = {0};
-   snprintf(source, sizeof source, "/* rkb-kernel: 1\ntask: llama_rmsnorm\ndirection: forward\n%s*/\n",
+   snprintf(source, sizeof source,
+            "/* rkb-kernel: 1\ntask: llama_rmsnorm\ndirection: forward\n%s*/\n"
+            "__global__ void __cluster_dims__(2, 1, 1) pair(float *x);\n",
             manifest_text);
    rkb_problems_init(&problems);
    manifest = rkb_manifest_parse("plan.cu", source, strlen(source), &problems);
@@ -154,6 +163,11 @@ static void each_fault_is_a_finding(void **state) {
       {LAUNCH("one", "grid: 1, block: 32, shared: 0 - 1, args: x"), "plan.shared", "-1 bytes", 0, 0},
       {LAUNCH("one", "grid: 3, block: 32, cluster: 2, args: x"), "plan.cluster", "no multiple", 0, 0},
       {LAUNCH("one", "grid: 32, block: 32, cluster: 16, args: x"), "plan.cluster", "16", 0, 0},
+      {LAUNCH("pair", "grid: 8, block: 32, cluster: 4, args: x"), "plan.cluster",
+       "clusters of 2 x 1 x 1 blocks (__cluster_dims__), and this launch has 4 x 1 x 1", 5, 49},
+      {LAUNCH("pair", "grid: \"8, 2\", block: 32, cluster: \"1, 2\", args: x"), "plan.cluster",
+       "this launch has 1 x 2 x 1", 5, 55},
+      {LAUNCH("pair", "grid: 8, block: 32, args: x"), "plan.cluster", "this launch has 1 x 1 x 1", 5, 5},
       {LAUNCH("one", "grid: 100000, block: 256, cooperative: true, args: x"), "plan.cooperative",
        "h200 holds", 0, 0},
       {LAUNCH("one", "when: D == 1, grid: 1, block: 1, args: x"), "plan.no_launch", "check/fixture", 0, 0},
