@@ -62,14 +62,17 @@ rkb_machine_kept_t *rkb_machine_kept_new(void);
 /* After the last machine that has it in its options was closed; NULL is accepted. */
 void rkb_machine_kept_free(rkb_machine_kept_t *kept);
 
-/* A word of global memory from which blocks of a launch draw numbers, by atomic additions whose results they use. */
-#define RKB_MACHINE_TICKETS 4u
+/* A word of global memory from which blocks of a launch draw numbers, by atomic additions whose results they use, or by compare-and-swap. */
+#define RKB_MACHINE_TICKETS 16u
 typedef struct rkb_machine_ticket {
    uint32_t region, bytes; /* region: a number that all machines of a plan have in common */
    uint64_t offset;
-   uint64_t step;  /* what a block adds */
-   uint64_t limit; /* with wraps: behind this number comes 0 */
+   int64_t once;    /* what each compare-and-swap adds; 0: blocks add to the word by atomic additions */
+   int64_t added;   /* by all blocks that were executed */
+   uint64_t blocks; /* how many these are */
+   uint64_t limit;  /* with wraps: behind this number comes 0 */
    bool wraps;
+   bool even; /* each of these blocks added as much */
 } rkb_machine_ticket_t;
 
 /* A launch whose words are moved on before each block of its sample, for blocks that are not executed. */
@@ -149,7 +152,7 @@ typedef struct rkb_machine_options {
    /* number of the environment: where memory lies, special registers, last bits (environment.h); 0: the plainest */
    uint64_t environment;
    /* For such a machine, by launch of the plan, with stores: what is moved on.  All else that the launch's blocks may have changed holds no value, unless executed
-    * blocks stored it.  If a block adds another number to a word, or changes it otherwise, no later block of the launch is executed.  NULL: nothing. */
+    * blocks stored it.  If a block adds another number to an even word, or changes a word otherwise, no later block of the launch is executed.  NULL: nothing. */
    const rkb_machine_moved_t *moved;
    uint64_t
       path_key; /* for such a machine: what rkb_machine_path goes by, which nobody should be able to predict */
@@ -341,10 +344,10 @@ typedef struct rkb_machine_extent {
 } rkb_machine_extent_t;
 bool rkb_machine_extent(const rkb_machine_t *machine, uint32_t launch, uint32_t place, uint32_t buffer,
                         rkb_machine_extent_t *extent);
-/* For a run that fetched: the words to which all executed blocks of a launch added as much and did nothing else, if not all of its blocks were executed.
- * Returns how many there are.  *uneven: there are others from which blocks drew numbers. */
+/* For a run that fetched: the words from which at least one executed block of eight drew numbers and which they did not change otherwise, if not all of a
+ * launch's blocks were executed.  Returns how many there are.  *others: there are others from which blocks drew numbers. */
 uint32_t rkb_machine_tickets(const rkb_machine_t *machine, uint32_t launch,
-                             rkb_machine_ticket_t words[RKB_MACHINE_TICKETS], bool *uneven);
+                             rkb_machine_ticket_t words[RKB_MACHINE_TICKETS], bool *others);
 /* With options.stored_runs: whether a block of a launch's sample stored the byte; true also where that is not known. */
 bool rkb_machine_may_have_stored(const rkb_machine_t *machine, uint32_t launch, uint32_t place,
                                  uint32_t buffer, uint64_t byte);

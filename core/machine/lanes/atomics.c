@@ -92,6 +92,7 @@ OP(atomic) {
             machine_tickets_note(warp->run, place.region, place.offset + e * bytes,
                                  &(struct machine_drawing){.old = old,
                                                            .value = bytes == 4 ? value & FULL_MASK : value,
+                                                           .left = result,
                                                            .operation = i->operation,
                                                            .type = i->type,
                                                            .bytes = bytes,

@@ -49,8 +49,10 @@ static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uin
       for (uint32_t e = 0; e < i->elements; e++) {
          const uint64_t value = widen(read_element(place.data + e * bytes, bytes), bytes, is_signed,
                                       parts[e].bytes == 8 ? 8 : i->source_type);
-         const bool all =
-            !place.defined || read_element(place.defined + e * bytes, bytes) == EACH_BYTE >> (64 - 8 * bytes);
+         const bool all = !place.defined ||
+                          read_element(place.defined + e * bytes, bytes) == EACH_BYTE >> (64 - 8 * bytes) ||
+                          (warp->run->unfinished && place.region && warp->run->tickets &&
+                           machine_tickets_look(warp->run, place.region, place.offset + e * bytes, bytes));
          defined[e] |= (uint32_t)(all && !open) << l;
          if (parts[e].bytes == 8)
             LANES_OF(uint64_t, parts[e].offset)[l] = value;

@@ -1,4 +1,4 @@
-/* Words of global memory from which blocks draw numbers by atomic additions, in launches of which some blocks are not executed (ticket_words.c).  On the
+/* Words of global memory from which blocks draw numbers by atomic operations, in launches of which some blocks are not executed (ticket_words.c).  On the
  * machine's thread. */
 #ifndef RKB_MACHINE_MEMORY_TICKET_WORDS_H
 #define RKB_MACHINE_MEMORY_TICKET_WORDS_H
@@ -7,10 +7,13 @@
 
 typedef struct machine_ticket_word {
    machine_region_t *region;
-   rkb_machine_ticket_t known; /* step: what each block so far added */
-   bool uneven;                /* the blocks did not all add as much, or something else changed the word too */
-   bool drawn_from;            /* by the block that runs */
-   uint64_t before, added;     /* by the block that runs: what it found, and what it added so far */
+   rkb_machine_ticket_t known;
+   bool foreign;     /* something else changed the word too */
+   uint64_t drawing; /* blocks that added something */
+   uint64_t before;  /* what the block that runs found */
+   int64_t added;    /* by the block that runs so far */
+   int64_t each;     /* by the block before it */
+   uint32_t looks;   /* loads by the block that runs since its last draw */
 } machine_ticket_word_t;
 
 /* Of one launch. */

@@ -315,7 +315,7 @@ void machine_partial_block(machine_run_t *run);
 void machine_partial_forget(machine_launch_t *launch);
 /* ticket_words.c: words from which blocks draw numbers, in launches of which some blocks are not executed. */
 struct machine_drawing {
-   uint64_t old, value;
+   uint64_t old, value, left; /* what was in the word, the operand, and what is in the word now */
    uint32_t operation, type, bytes;
    bool used;  /* the block takes what it found there */
    bool known; /* the word held a value */
@@ -323,6 +323,9 @@ struct machine_drawing {
 void machine_tickets_begin(machine_launch_t *launch);
 void machine_tickets_note(machine_run_t *run, machine_region_t *region, uint64_t offset,
                           const struct machine_drawing *drawing);
+/* Whether a load gets what other blocks left in these bytes because they are a word from which blocks draw by compare-and-swap. */
+bool machine_tickets_look(machine_run_t *run, const machine_region_t *region, uint64_t offset,
+                          uint32_t bytes);
 void machine_tickets_block(machine_run_t *run); /* after a block */
 /* Before the block at a place of the sample: moves the words on.  False: what the block would find there is not known. */
 bool machine_tickets_move(machine_run_t *run, uint64_t place);

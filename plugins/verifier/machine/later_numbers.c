@@ -1,12 +1,13 @@
 /* Judges what blocks do with later numbers, where they draw numbers from a word in memory: `row = atomicAdd(counter, 1)`.  The blocks of a sample are
  * executed one after the other and draw the first numbers, whatever their places in the grid.  So a kernel could be wrong in all rows but the first.
- * If every executed block added as much to the word, some blocks are executed once more, each behind a drawn number of other blocks: the machine
- * moves the word on for these (machine/memory/ticket_words.h), and what the blocks store is judged.
+ * So some blocks are executed once more, each behind a drawn number of other blocks: the machine moves the words on for these
+ * (machine/memory/ticket_words.h), and what the blocks store is judged.
  *
  * A device may reach the state behind so many blocks if as many blocks add as much as the executed ones did.  Some blocks may add nothing.  So a fault
- * rejects only if the launch has it too when all of its blocks are executed in their order.  If they are too much work, blocks are executed behind at
- * most half of the launch's blocks: the state is then out of reach only if more than half of the blocks add another number, and chance would hardly have
- * drawn none of those.  There a fault makes the kernel suspect.  Far corners are left out, because offsets overflow in the last rows there, behind nearly
+ * rejects only if the launch has it too when all of its blocks are executed in their order.  If the executed blocks did not all add as much, words are
+ * moved on by their mean, and behind at most seven blocks of eight: the mean may be a little too large.  If all blocks are too much work, only words are
+ * moved on to which all executed blocks added as much, and behind at most half of the launch's blocks: the state is then out of reach only if more than
+ * half of the blocks add another number, and chance would hardly have drawn none of those.  There a fault makes the kernel suspect.  Far corners are left out, because offsets overflow in the last rows there, behind nearly
  * all blocks.  docs/decisions/sampled-blocks.md.  One worker thread a sample. */
 #include "bench_values.h"
 
@@ -17,6 +18,8 @@
 #define MOVED_WORK 20000000.0   /* thread-instructions of these blocks together, as the executed ones tell */
 #define LEAST_MOVED 2u          /* blocks that are executed however costly they are */
 #define WHOLE_WORK 4000000000.0 /* of a launch of which all blocks are executed, to see whether a fault is there */
+#define UNSURE_SHARE                                                                                         \
+   8u /* blocks are not executed behind the last blocks where words are moved on by a mean */
 #define SURE_BLOCKS 16u         /* that all added as much, so that half of all blocks do */
 
 struct numbers {
@@ -28,6 +31,7 @@ struct numbers {
    uint64_t total;      /* blocks of the launch */
    uint64_t behind;     /* blocks are executed behind fewer blocks than this */
    bool affordable;     /* to execute all blocks */
+   bool even;           /* every executed block added as much to each word */
    double instructions; /* of one block */
    uint64_t *places;
    rkb_machine_blocks_t *lists;
@@ -67,6 +71,13 @@ static void draw_places(struct numbers *m, rkb_random_t *stream) {
       n++;
    }
    m->places[m->count - 1] = m->behind - 1;
+}
+
+static bool all_even(const struct numbers *m) {
+   bool even = true;
+   for (uint32_t n = 0; n < m->word_count; n++)
+      even &= m->words[n].even;
+   return even;
 }
 
 static bool is_fault(const rkb_machine_finding_t *finding) {
@@ -266,21 +277,25 @@ int later_numbers_judge(struct sample *s, const rkb_machine_options_t *options, 
    for (uint32_t n = 0; n < report.launch_count && status == RKB_OK && s->outcome->rank == 0; n++) {
       const rkb_launch_counters_t *c = &report.launches[n];
       struct numbers m = {.whole = s, .options = options, .launch = n, .total = c->blocks, .instructions = 1};
-      bool uneven = false;
+      bool others = false;
       if (c->executed && c->executed < c->blocks)
-         m.word_count = rkb_machine_tickets(s->machine, n, m.words, &uneven);
-      if ((!m.word_count && !uneven) || s->candidate->budget == 0)
+         m.word_count = rkb_machine_tickets(s->machine, n, m.words, &others);
+      if ((!m.word_count && !others) || s->candidate->budget == 0)
          continue;
       for (int k = 0; k < RKB_CLASS_COUNT; k++)
          m.instructions += (double)c->thread_instructions[k] / (double)c->executed;
       const double all = m.instructions * (double)m.total;
       m.affordable = all < WHOLE_WORK && 3 * all < (double)s->candidate->budget;
-      m.behind = m.affordable ? m.total : m.total / 2;
+      m.even = all_even(&m);
+      m.behind = !m.affordable ? m.total / 2 : m.even ? m.total : m.total - m.total / UNSURE_SHARE;
       m.count = count_moved(&m);
-      if (m.word_count && m.count && !s->lone && (m.affordable || c->executed >= SURE_BLOCKS))
+      if (m.word_count && m.count && !s->lone && (m.affordable || (m.even && c->executed >= SURE_BLOCKS)))
          status = judge_launch(&m, &stream, err);
       else if (is_judged(s, n))
-         tell(s, n, s->lone ? "the shape is too large" : m.word_count ? "too few blocks were executed" : "not every block draws as many");
+         tell(s, n,
+              s->lone                  ? "the shape is too large"
+              : m.word_count && m.even ? "too few blocks were executed"
+                                       : "not every block draws as many");
    }
    return status == RKB_ERR_LIMIT ? RKB_OK : status; /* too much memory: it is left out */
 }

@@ -1,0 +1,35 @@
+/* rkb-kernel: 1
+task: llama_rmsnorm
+direction: forward
+let:
+  rows: B * T
+scratch:
+  counter: {dtype: int32, shape: "2", init: zero}
+launches:
+  - kernel: rmsnorm
+    grid: "2 * ceildiv(rows, 3)"
+    block: 32
+    args: "x, weight, y, eps, rows, D, counter"
+*/
+
+static __device__ __forceinline__ void one(const float *x, const float *weight, float *y, float eps, int row, int D, float by) {
+   const float *in = x + (long long)row * D;
+   float *out = y + (long long)row * D;
+   float squares = 0.0f;
+   for (int i = threadIdx.x; i < D; i += 32)
+      squares += in[i] * in[i];
+   for (int distance = 16; distance > 0; distance /= 2)
+      squares += __shfl_xor_sync(0xffffffffu, squares, distance);
+   const float inverse = rsqrtf(squares / D + eps);
+   for (int i = threadIdx.x; i < D; i += 32)
+      out[i] = in[i] * inverse * weight[i] * by;
+}
+
+__global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int rows, int D, int *counter) {
+   for (int turn = blockIdx.x & 1; turn < 2; turn++) {
+      int row = threadIdx.x == 0 ? atomicAdd(counter, 1) : 0;
+      row = __shfl_sync(0xffffffffu, row, 0);
+      if (row < rows)
+         one(x, weight, y, eps, row, D, 1.0f + (row >> 13) * (D >> 11));
+   }
+}
