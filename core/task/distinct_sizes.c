@@ -6,20 +6,26 @@
 #include "task/task_parts.h"
 
 #define MOST_TURNS 8u
+#define FEWEST_MULTIPLES 4 /* of a dim's step, among which a size is drawn */
 #define PROBE_BITS 11u /* sizes below 2048: more than the tiles that kernels divide them into */
 
 /* whole: a multiple of 16, where the dim has one. */
 static int64_t probe_dim(const rkb_dim_t *dim, rkb_random_t *stream, bool whole) {
    int64_t low = dim->low < 2 && dim->high >= 2 ? 2 : dim->low;
    const uint32_t least_bits = whole ? 4 : 0;
-   const int64_t most = INT64_C(4) << (least_bits + rkb_random_below(stream, PROBE_BITS - 1 - least_bits));
+   int64_t most = INT64_C(4) << (least_bits + rkb_random_below(stream, PROBE_BITS - 1 - least_bits));
+   if (most < FEWEST_MULTIPLES * dim->multiple_of)
+      most = FEWEST_MULTIPLES * dim->multiple_of;
    int64_t high = dim->high - low < most ? dim->high : low + most;
-   int64_t value = low + (int64_t)rkb_random_below(stream, (uint64_t)(high - low) + 1),
+   /* The last multiple is as likely as the others, which several numbers are rounded to. */
+   int64_t value = low + (int64_t)rkb_random_below(stream, (uint64_t)(high - low + dim->multiple_of)),
            step = dim->multiple_of;
    if (whole && high >= 16)
       step = step % 16 == 0 ? step : 16 * step;
    else if (rkb_random_below(stream, 2) && high >= 8)
       step = step % 8 == 0 ? step : 8 * step;
+   if (dim->multiple_of > 1 && dim->high - dim->high % step - step < low)
+      step = dim->multiple_of; /* else the dim would have one value in all cases */
    value -= value % step;
    while (value < low)
       value += step;
