@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """For how many imported tasks does the graph translator write a kernel that is accepted, and within how many seconds?
 
-Imports every file of a KernelBench checkout, without any option, and asks for the first kernel of each task: the schedule `suited`,
-checked, with two threads.  One line a file and direction is added to OUT/imports.tsv; those that are there are not made again.
-Needs PyTorch and the source tree (core/tools/import).
+Imports every file of a KernelBench checkout, without any option, and asks for the first kernels of each task as stock.yaml does, the plain one
+and `suited`, with two threads.  The seconds are those until the archive has an accepted kernel.  One line a file and direction is added to
+OUT/imports.tsv; those that are there are not made again.  Needs PyTorch and the source tree (core/tools/import), but not for tasks that were imported
+before: CHECKOUT/KernelBench/level1 and so on may have their directories in place of files.
 
 usage: finding_imports.py BUILD CHECKOUT OUT [OPTION]..."""
 import argparse
@@ -26,7 +27,9 @@ def name_of(path):
 
 
 def imported(path, folder):
-    """Imports a file.  Returns the task's directory below folder, or None and the reason."""
+    """Imports a file.  Returns the task's directory below folder, or None and the reason.  A directory is a task that was imported before."""
+    if os.path.isdir(path):
+        return path, ""
     sys.path.insert(0, os.path.join(HERE, "..", "tools", "import"))
     import torch
 
@@ -49,19 +52,22 @@ def first_kernel(given, directory, direction, folder):
     run, pipeline = os.path.join(folder, f"run-{direction}"), os.path.join(folder, "first.yaml")
     with open(pipeline, "w", encoding="utf-8") as file:
         file.write(finding_runs.pipeline_text("first", 0, 1, None))
-    started = time.monotonic()
+    begun, why = time.time(), None
     try:
         done = subprocess.run([os.path.join(given.build, "bin", "rkb-run"), pipeline, "--task", directory, "--direction", direction, "--out", run, "--jobs", "2",
                                "--quiet"], capture_output=True, text=True, timeout=given.limit, check=False, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
-        return "none", given.limit, f"no verdict in {given.limit} s"
-    seconds = time.monotonic() - started
+        why = f"no verdict in {given.limit} s"
     archive = os.path.join(run, "run.sqlite")
-    found = finding_runs.figures(archive, 1) if os.path.exists(archive) else {"accepted": 0, "defects": []}
-    if found["accepted"]:
-        return "accept", seconds, ""
-    if found["defects"]:
-        standing, reason, _, message = found["defects"][0]
+    first = finding_runs.first_accepted(archive, begun, 0) if os.path.exists(archive) else None
+    seconds = time.time() - begun
+    if first:
+        return "accept", first[0], ""
+    if why:
+        return "none", given.limit, why
+    defects = finding_runs.figures(archive, 1)["defects"] if os.path.exists(archive) else []
+    if defects:
+        standing, reason, _, message = defects[0]
         return standing, seconds, f"{reason}: {message}"
     return "none", seconds, (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
 
@@ -120,9 +126,9 @@ def main():
     jobs = []
     for level in given.level:
         folder = os.path.join(given.checkout, "KernelBench", f"level{level}")
-        for name in sorted(os.listdir(folder), key=lambda name: int((re.match(r"\d+", name) or [0])[0])):
+        for name in sorted(os.listdir(folder), key=lambda name: int((re.search(r"\d+", name) or [0])[0])):
             missing = [direction for direction in given.directions if (str(level), name, direction) not in known]
-            if name.endswith(".py") and given.only in name and missing:
+            if (name.endswith(".py") or os.path.isdir(os.path.join(folder, name))) and given.only in name and missing:
                 jobs.append((str(level), os.path.join(folder, name), missing, given))
     started = time.monotonic()
     with open(path, "a", encoding="utf-8") as file, multiprocessing.get_context("spawn").Pool(given.at_once, maxtasksperchild=20) as pool:
