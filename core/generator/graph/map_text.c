@@ -139,6 +139,8 @@ const char *rkb_conversion_text(uint32_t dtype) {
    case RKB_BF16:
       return "__bfloat162float(__float2bfloat16($a))";
    case RKB_F32:
+   case RKB_I8:
+   case RKB_U8:
    case RKB_I32:
    case RKB_I64:
       return "$a";
