@@ -93,7 +93,20 @@ static void check_text_on(rkb_graph_t *graph, int64_t shared_bytes, const char *
    free(schedule);
 }
 
+/* What a reader would stumble over: a pragma that has lost its loop, a condition that always holds. */
+static void check_reads_well(const char *text) {
+   assert_null(strstr(text, "if (true)"));
+   for (const char *at = strstr(text, "#pragma unroll"); at; at = strstr(at + 1, "#pragma unroll")) {
+      const char *next = strchr(at, '\n');
+      assert_non_null(next);
+      next += strspn(next, " \n");
+      if (strncmp(next, "for (", 5) != 0)
+         fail_msg("'#pragma unroll' before '%.60s'", next);
+   }
+}
+
 static void check_text(rkb_graph_t *graph, const char *text) {
+   check_reads_well(text);
    check_text_on(graph, target.shared_bytes, text);
 }
 
@@ -160,6 +173,23 @@ static void check_changes(const rkb_task_t *task) {
 static void test_changes(void **state) {
    (void)state;
    each_task(check_changes, rkb_long_tests() ? 1 : 9);
+}
+
+/* Loops out of which a load moves, and products whose places all exist. */
+static void test_reads_well(void **state) {
+   static const char *const names[] = {TASKS "/mnist_conv_relu_pool", TASKS "/mnist_pool",
+                                       TASKS "/mnist_linear"};
+   (void)state;
+   for (int i = 0; i < 3; i++) {
+      rkb_task_t *task = load(names[i], "forward");
+      const rkb_generator_t generator = {task, target};
+      rkb_error_t err = {0};
+      char *text = NULL;
+      assert_int_equal(rkb_generator_start(&generator, "suited", &text, &err), RKB_OK);
+      check_reads_well(text);
+      free(text);
+      rkb_task_free(task);
+   }
 }
 
 /* A kernel that was edited has no schedule any more, whatever its manifest says. */
@@ -382,7 +412,8 @@ static void test_little_memory(void **state) {
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_reshape), cmocka_unit_test(test_little_memory), cmocka_unit_test(test_steps),
-      cmocka_unit_test(test_starts),  cmocka_unit_test(test_changes),       cmocka_unit_test(test_edited),
-      cmocka_unit_test(test_share),   cmocka_unit_test(test_gradients),     cmocka_unit_test(test_joins), cmocka_unit_test(test_long_sums)};
+      cmocka_unit_test(test_starts),  cmocka_unit_test(test_changes),       cmocka_unit_test(test_reads_well),
+      cmocka_unit_test(test_edited),  cmocka_unit_test(test_share),         cmocka_unit_test(test_gradients),
+      cmocka_unit_test(test_joins),   cmocka_unit_test(test_long_sums)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

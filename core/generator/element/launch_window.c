@@ -59,7 +59,7 @@ static const rkb_index_t *open_along(rkb_writer_t *writer, uint32_t count, bool 
    if (count == 1)
       return rkb_index_constant(&writer->indices, 0);
    const char *name = rkb_writer_name(writer, "along");
-   rkb_write(writer, "#pragma unroll");
+   rkb_write_unroll(writer, "#pragma unroll");
    rkb_write_open(writer, false, "for (int %s = 0; %s < %u; %s++)", name, name, count, name);
    return rkb_writer_variable(writer, name, rkb_index_constant(&writer->indices, count));
 }
@@ -111,7 +111,7 @@ static void write_values(rkb_writer_t *writer, const rkb_windows_t *windows, boo
 static void write_largest(rkb_writer_t *writer, const rkb_launch_t *launch, const rkb_windows_t *windows) {
    const rkb_index_t *at[RKB_MAX_RANK];
    rkb_write(writer, "float largest[%u];", windows->each);
-   rkb_write(writer, "#pragma unroll");
+   rkb_write_unroll(writer, "#pragma unroll");
    rkb_write_open(writer, false, "for (int own = 0; own < %u; own++)", windows->each);
    rkb_write(writer, "largest[own] = values[0][own * %u];", windows->side);
    for (uint32_t place = 1; place < windows->outer * windows->side; place++)
@@ -156,7 +156,7 @@ static void write_gradients(rkb_writer_t *writer, const rkb_windows_t *windows) 
 /* Finds the number of each window's first largest place, or of its last NaN, as in PyTorch. */
 static void write_winners(rkb_writer_t *writer, const rkb_windows_t *windows) {
    rkb_write(writer, "int winner[%u];", windows->each);
-   rkb_write(writer, "#pragma unroll");
+   rkb_write_unroll(writer, "#pragma unroll");
    rkb_write_open(writer, false, "for (int own = 0; own < %u; own++)", windows->each);
    rkb_write(writer, "winner[own] = -1;");
    rkb_write(writer, "float largest = -INFINITY;");
@@ -256,7 +256,7 @@ void rkb_write_window_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, r
       rkb_window_convolve(writer, &windows);
    if (several) {
       windows.own_channel = rkb_writer_name(writer, "own_channel");
-      rkb_write(writer, "#pragma unroll");
+      rkb_write_unroll(writer, "#pragma unroll");
       rkb_write_open(writer, false, "for (int %s = 0; %s < %u; %s++)", windows.own_channel,
                      windows.own_channel, windows.channels, windows.own_channel);
       windows.channel = plus(writer, windows.at[1],

@@ -44,7 +44,7 @@ static const rkb_index_t *loop(rkb_writer_t *writer, const char *wanted, int64_t
    if (count == 1)
       return rkb_index_constant(&writer->indices, 0);
    const char *name = rkb_writer_name(writer, wanted);
-   rkb_write(writer, "#pragma unroll");
+   rkb_write_unroll(writer, "#pragma unroll");
    rkb_write_open(writer, false, "for (int %s = 0; %s < %lld; %s++)", name, name, (long long)count, name);
    return rkb_writer_variable(writer, name, rkb_index_constant(&writer->indices, count));
 }

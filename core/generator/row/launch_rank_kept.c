@@ -12,7 +12,7 @@ static void open_part(rkb_writer_t *writer, rkb_ranks_t *ranks, const char *firs
    const rkb_index_t *vector = rkb_index_constant(indices, width), *at[RKB_MAX_RANK];
    const rkb_index_t *packs = rkb_index_make(indices, RKB_INDEX_QUOTIENT, ranks->length, vector);
    const char *name = rkb_writer_name(writer, width > 1 ? "pack" : "place");
-   rkb_write(writer, "#pragma unroll 4"); /* so many loads are in flight at once */
+   rkb_write_unroll(writer, "#pragma unroll 4"); /* so many loads are in flight at once */
    rkb_write_open(writer, true, "for (index %s = %s; %s < %s; %s += %s)", name, first, name,
                   rkb_writer_uniform(writer, packs), name, step);
    const rkb_index_t *number = rkb_writer_variable(writer, name, packs),

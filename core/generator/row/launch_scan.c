@@ -65,7 +65,7 @@ static void write_across(rkb_writer_t *writer, const rkb_launch_t *launch, line_
    rkb_write(writer, "   return;");
    line->line = rkb_writer_variable(writer, "line", line->count);
    rkb_write(writer, "float %s = %s;", name, line->product ? "1.0f" : "0.0f");
-   rkb_write(writer, "#pragma unroll 4"); /* so many loads are in flight at once */
+   rkb_write_unroll(writer, "#pragma unroll 4"); /* so many loads are in flight at once */
    rkb_write_open(writer, true, "for (index place = 0; place < %s; place++)", rkb_writer_uniform(writer, line->length));
    place_at(writer, line, rkb_writer_variable(writer, "place", line->length), at);
    if (line->recurrence) {

@@ -51,13 +51,17 @@ const char *rkb_row_term(rkb_writer_t *writer, uint32_t anchor, const rkb_index_
    rkb_product_split(writer, &product.depth, place, depth);
    const char *guard = rkb_product_operand(writer, &product, 0, group, across, depth, at);
    const char *name = rkb_writer_name(writer, "term");
-   rkb_write(writer, "float %s = 0.0f;", name);
+   if (guard)
+      rkb_write(writer, "float %s = 0.0f;", name);
    rkb_writer_know(writer, anchor, (const rkb_index_t *const[RKB_MAX_RANK]){0}, name);
-   rkb_write_open(writer, true, "if (%s)", guard ? guard : "true");
+   if (guard)
+      rkb_write_open(writer, true, "if (%s)", guard);
    const char *left = rkb_write_float(writer, node->inputs[0], at).text;
    rkb_product_operand(writer, &product, 1, group, column, depth, at);
-   rkb_write(writer, "%s = %s * %s;", name, left, rkb_write_float(writer, node->inputs[1], at).text);
-   rkb_write_close(writer);
+   rkb_write(writer, "%s%s = %s * %s;", guard ? "" : "const float ", name, left,
+             rkb_write_float(writer, node->inputs[1], at).text);
+   if (guard)
+      rkb_write_close(writer);
    return name;
 }
 

@@ -168,7 +168,7 @@ void rkb_write_stretches_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
       first = first ? first : a;
       rkb_write(writer, "float %s = 0.0f;", names[a]);
    }
-   rkb_write(writer, "#pragma unroll 4"); /* so many loads are on their way at once */
+   rkb_write_unroll(writer, "#pragma unroll 4"); /* so many loads are on their way at once */
    rkb_write_open(writer, true, "for (index part = group; part < %s && column < %s; part += %lld)", parts,
                   length, (long long)groups);
    for (uint32_t a = 1; a < launch->anchor_count; a++)

@@ -106,6 +106,10 @@ void rkb_write(rkb_writer_t *writer, const char *fmt, ...) {
    rkb_text_add(text, "\n");
 }
 
+void rkb_write_unroll(rkb_writer_t *writer, const char *line) {
+   writer->unroll = line;
+}
+
 void rkb_write_open(rkb_writer_t *writer, bool guard, const char *fmt, ...) {
    if (writer->depth + 1 >= RKB_MAX_BLOCKS) {
       rkb_writer_fail(writer, "blocks are nested too deep");
@@ -119,6 +123,11 @@ void rkb_write_open(rkb_writer_t *writer, bool guard, const char *fmt, ...) {
    block->lanes = NULL;
    /* The head line is part of the outer block, but lines that the block's body hoists must come before it, so the block holds it
     * back. */
+   for (uint32_t b = 0; writer->unroll && b < writer->depth; b++)
+      rkb_text_add(&block->text, "   ");
+   if (writer->unroll)
+      rkb_text_format(&block->text, "%s\n", writer->unroll);
+   writer->unroll = NULL;
    for (uint32_t b = 0; b < writer->depth; b++)
       rkb_text_add(&block->text, "   ");
    va_start(ap, fmt);

@@ -140,6 +140,7 @@ typedef struct rkb_writer {
    const char *scale_part;
    uint32_t scaled_largest;
    bool shown; /* the triangles keep all current elements */
+   const char *unroll; /* the pragma of the loop that is opened next; NULL: none */
    bool failed;
    char why[200];
 } rkb_writer_t;
@@ -164,6 +165,8 @@ void rkb_writer_forget_local(rkb_writer_t *writer, uint32_t node);
 
 /* Write an indented line into the innermost block; open a block with its head line; close it. */
 void rkb_write(rkb_writer_t *writer, const char *fmt, ...) RKB_PRINTF(2, 3);
+/* Gives the loop that rkb_write_open opens next a pragma, which stays with its head: lines that move out of the loop come before both. */
+void rkb_write_unroll(rkb_writer_t *writer, const char *line);
 void rkb_write_open(rkb_writer_t *writer, bool guard, const char *fmt, ...) RKB_PRINTF(3, 4);
 /* Opens a guard.  lanes: its condition, if it is the same for all lanes of a vector (NULL: it may differ).
  * Loads may then be made for all lanes before the loop, under the same condition. */
