@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include "generator/graph/language_words.h"
 #include "generator/graph/map_text.h"
 
 uint32_t rkb_graph_fail(rkb_graph_reader_t *reader, const char *fmt, ...) {
@@ -18,16 +19,12 @@ uint32_t rkb_graph_fail(rkb_graph_reader_t *reader, const char *fmt, ...) {
 /* Whether a name is a word of C++ or of the generated text, which no value may have as its name. */
 static bool is_taken(const rkb_graph_t *graph, const char *name) {
    static const char *const words[] = {
-      "auto",    "bool",     "break",    "case",    "char",    "class",   "const",    "continue", "default",
-      "delete",  "do",       "double",   "else",    "enum",    "extern",  "false",    "float",    "for",
-      "goto",    "half",     "if",       "index",   "inline",  "int",     "long",     "new",      "operator",
-      "private", "public",   "register", "return",  "short",   "signed",  "sizeof",   "static",   "struct",
-      "switch",  "template", "this",     "true",    "typedef", "union",   "unsigned", "void",     "volatile",
-      "while",   "row",      "place",    "pack",    "step",    "exp",     "log",      "sqrt",     "rsqrt",
-      "sin",     "cos",      "erf",      "tanh",    "pow",     "abs",     "max",      "min",      "lane",
-      "null",    "and",      "or",       "not",     "sigmoid", "silu",    "gelu",     "softplus", "sum",
-      "main",    "round",    "floor",    "ceil",    "fmax",    "fmin",    "y0",       "y1",       "j0",
-      "j1",      "div",      "larger",   "smaller", "unit",    "sequence"};
+      "half",     "index", "row",  "place",  "pack",    "step", "exp",     "log",     "sqrt", "rsqrt",
+      "sin",      "cos",   "erf",  "tanh",   "pow",     "lane", "null",    "sigmoid", "silu", "gelu",
+      "softplus", "sum",   "main", "round",  "floor",   "ceil", "fmax",    "fmin",    "y0",   "y1",
+      "j0",       "j1",    "div",  "larger", "smaller", "unit", "sequence"};
+   if (rkb_is_language_word(name))
+      return true;
    for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
       if (strcmp(words[i], name) == 0)
          return true;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "generator/text/fragments.h"
-#include "generator/text/language_words.h"
+#include "generator/graph/language_words.h"
 #include "generator/graph/map_text.h"
 
 const char *rkb_storage_type(uint32_t dtype) {

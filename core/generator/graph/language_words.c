@@ -1,5 +1,5 @@
 /* Words of CUDA C++ itself, and functions that generated kernels call or define.  Pure; any thread. */
-#include "generator/text/language_words.h"
+#include "generator/graph/language_words.h"
 
 #include <string.h>
 
@@ -183,6 +183,7 @@ bool rkb_is_language_word(const char *name) {
                                        "warp_moments",
                                        "warpSize",
                                        "wchar_t",
+                                       "while",
                                        "xor",
                                        "xor_eq"};
    for (uint32_t w = 0; w < sizeof words / sizeof words[0]; w++)
