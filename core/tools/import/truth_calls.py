@@ -23,7 +23,7 @@ class TruthCalls:
 
     def do_and(self, node, args, kwargs):
         self.truths(node, *args[:2])
-        return self.step(node, "mul", [self.operand(value) for value in args[:2]], {})
+        return self.step(node, "minimum", [self.operand(value) for value in args[:2]], {})
 
     do_and_ = do_bitwise_and = do_logical_and = do___and__ = do_and
 

@@ -1,4 +1,4 @@
-# graph: transpose matmul div full tril narrow narrow eq masked_fill arange reshape arange reshape sub gt eq rsub mul rsub masked_fill softmax matmul full mul
+# graph: transpose matmul div full tril narrow narrow eq masked_fill arange reshape arange reshape sub gt eq rsub minimum rsub masked_fill softmax matmul full mul
 import math
 
 import torch

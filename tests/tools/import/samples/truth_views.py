@@ -1,4 +1,4 @@
-# graph: reshape rsub masked_fill reshape to rsub mul add reshape reshape expand mul full tril eq rsub masked_fill to reshape mul flip reshape masked_fill amax mul amin reshape masked_fill
+# graph: reshape rsub masked_fill reshape to rsub mul add reshape reshape expand minimum full tril eq rsub masked_fill to reshape mul flip reshape masked_fill amax mul amin reshape masked_fill
 # text: out: [{name: getitem, dtype: uint8
 # task: mask: {role: in, dtype: uint8
 import torch

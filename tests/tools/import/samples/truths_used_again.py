@@ -1,4 +1,4 @@
-# graph: mul maximum masked_fill masked_fill sum where gt narrow reshape narrow reshape mul reshape narrow cat rsub where add
+# graph: minimum maximum masked_fill masked_fill sum where gt narrow reshape narrow reshape minimum reshape narrow cat rsub where add
 import torch
 import torch.nn as nn
 
