@@ -203,13 +203,8 @@ static void read_outputs(rkb_graph_reader_t *reader) {
 static void check_texts(rkb_graph_reader_t *reader) {
    const rkb_graph_t *graph = reader->graph;
    bool needed[RKB_MAX_GRAPH_NODES] = {0};
-   for (uint32_t o = 0; o < graph->output_count; o++) {
-      const uint32_t dtype = graph->outputs[o].dtype;
+   for (uint32_t o = 0; o < graph->output_count; o++)
       needed[graph->outputs[o].node] = true;
-      if (dtype == RKB_E4M3 || dtype == RKB_E5M2)
-         rkb_graph_fail(reader, "there is no text that rounds %s to %s", graph->outputs[o].tensor,
-                        rkb_dtype_name(dtype));
-   }
    for (uint32_t n = graph->node_count; n-- > 0;) {
       const rkb_node_t *node = &graph->nodes[n];
       for (uint32_t i = 0; needed[n] && i < node->input_count; i++)

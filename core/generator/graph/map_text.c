@@ -88,9 +88,10 @@ static const rkb_helper_t helpers[] = {
    {"launches_ended", "/* Waits for the launches in front of this one, and sees what they wrote. */\n"
                       "__device__ __forceinline__ void launches_ended() {\n"
                       "   asm volatile(\"griddepcontrol.wait;\" : : : \"memory\");\n}\n"},
-   {"next_launch_begins", "/* The launch behind this one may begin when all blocks are here; it waits for their end. */\n"
-                          "__device__ __forceinline__ void next_launch_begins() {\n"
-                          "   asm volatile(\"griddepcontrol.launch_dependents;\");\n}\n"},
+   {"next_launch_begins",
+    "/* The launch behind this one may begin when all blocks are here; it waits for their end. */\n"
+    "__device__ __forceinline__ void next_launch_begins() {\n"
+    "   asm volatile(\"griddepcontrol.launch_dependents;\");\n}\n"},
    {"rsqrt_slope", "__device__ __forceinline__ float rsqrt_slope(float x) {\n"
                    "   const float root = rsqrtf(x);\n"
                    "   return -0.5f * root * root * root;\n}\n"},
@@ -119,6 +120,17 @@ static const rkb_helper_t helpers[] = {
     "__device__ __forceinline__ float gelu_tanh_slope(float x) {\n"
     "   const float t = tanhf(0.79788456080f * (x + 0.044715f * x * x * x));\n"
     "   return 0.5f * (1.0f + t) + 0.5f * x * (1.0f - t * t) * 0.79788456080f * (1.0f + 0.134145f * x * x);\n}\n"},
+   /* CUDA's conversion by itself gives the largest number past the range; the reference's does not. */
+   {"to_e4m3", "/* The nearest float of 8 bits; past their range NaN. */\n"
+               "__device__ __forceinline__ __nv_fp8_e4m3 to_e4m3(float x) {\n"
+               "   __nv_fp8_e4m3 nearest;\n"
+               "   nearest.__x = __nv_cvt_float_to_fp8(x, __NV_NOSAT, __NV_E4M3);\n"
+               "   return nearest;\n}\n"},
+   {"to_e5m2", "/* The nearest float of 8 bits; past their range an infinity. */\n"
+               "__device__ __forceinline__ __nv_fp8_e5m2 to_e5m2(float x) {\n"
+               "   __nv_fp8_e5m2 nearest;\n"
+               "   nearest.__x = __nv_cvt_float_to_fp8(x, __NV_NOSAT, __NV_E5M2);\n"
+               "   return nearest;\n}\n"},
    {NULL, NULL},
 };
 
@@ -144,7 +156,10 @@ const char *rkb_conversion_text(uint32_t dtype) {
    case RKB_I32:
    case RKB_I64:
       return "$a";
-   /* The 8-bit floats: outside the range, CUDA gives the largest number and the reference NaN or infinity. */
+   case RKB_E4M3:
+      return "(float) to_e4m3($a)";
+   case RKB_E5M2:
+      return "(float) to_e5m2($a)";
    default:
       return NULL;
    }

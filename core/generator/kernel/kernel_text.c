@@ -38,7 +38,7 @@ static char *assemble(rkb_kernel_file_t *file, const rkb_schedule_t *schedule) {
       rkb_text_add(&out, "#include <cuda_fp16.h>\n");
    if (strstr(code, "__nv_bfloat16"))
       rkb_text_add(&out, "#include <cuda_bf16.h>\n");
-   if (strstr(code, "__nv_fp8"))
+   if (strstr(code, "__nv_fp8") || strstr(code, " to_e4m3(") || strstr(code, " to_e5m2("))
       rkb_text_add(&out, "#include <cuda_fp8.h>\n");
    rkb_text_add(&out, "\n");
    rkb_helpers_add(code, &out);

@@ -197,5 +197,9 @@ void rkb_write_stretches_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
    *shape = (rkb_kernel_shape_t){
       .threads = 32 * groups,
       .grid = rkb_ceildiv(writer, rows.length, 32),
-      .owns = "A block adds what the blocks before it found for 32 columns, always in the same order."};
+      .owns =
+         segments
+            ? rkb_arena_format(writer->arena,
+                               "A block adds the %s parts of 32 columns, always in the same order.", parts)
+            : "A block adds what the blocks before it found for 32 columns, always in the same order."};
 }

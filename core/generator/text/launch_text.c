@@ -124,7 +124,7 @@ static void write_root(rkb_writer_t *writer, uint32_t root, const rkb_index_t *c
          rkb_writer_know(writer, root, (const rkb_index_t *const[RKB_MAX_RANK]){0}, *pack);
          writer->depth = inner;
          rkb_write(writer, "%s.at[%s] = %s;", *pack, writer->lane->name,
-                   rkb_stored_text(writer, target->name, target->dtype, term.text));
+                   rkb_stored_text(writer, target->dtype, term.text));
          return;
       }
    }

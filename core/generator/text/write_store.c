@@ -21,7 +21,7 @@ static const char *argument_of(rkb_writer_t *writer, const char *text, const cha
    return open || *at ? NULL : rkb_arena_format(writer->arena, "%.*s", (int)(at - 1 - first), first);
 }
 
-const char *rkb_stored_text(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const char *value) {
+const char *rkb_stored_text(rkb_writer_t *writer, uint32_t dtype, const char *value) {
    /* A narrow number that was merely converted to a wider type is stored as it was. */
    const char *narrow = dtype == RKB_BF16 ? argument_of(writer, value, "__bfloat162float") : NULL;
    if (narrow)
@@ -32,11 +32,9 @@ const char *rkb_stored_text(rkb_writer_t *writer, const char *buffer, uint32_t d
    case RKB_BF16:
       return rkb_arena_format(writer->arena, "__float2bfloat16_rn(%s)", value);
    case RKB_E4M3:
-   /* Outside the range, CUDA's conversion gives the largest number and the task's conversion another
-    * value. */
+      return rkb_arena_format(writer->arena, "to_e4m3(%s)", value);
    case RKB_E5M2:
-      rkb_writer_fail(writer, "there is no text that rounds %s to %s", buffer, rkb_dtype_name(dtype));
-      return "0.0f";
+      return rkb_arena_format(writer->arena, "to_e5m2(%s)", value);
    default:
       return value;
    }
@@ -44,8 +42,7 @@ const char *rkb_stored_text(rkb_writer_t *writer, const char *buffer, uint32_t d
 
 void rkb_write_store(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const rkb_index_t *element,
                      const char *value) {
-   const char *where = rkb_writer_index(writer, element),
-              *stored = rkb_stored_text(writer, buffer, dtype, value);
+   const char *where = rkb_writer_index(writer, element), *stored = rkb_stored_text(writer, dtype, value);
    rkb_writer_buffer(writer, buffer, dtype, true);
    rkb_write(writer, "%s[%s] = %s;", buffer, where, stored);
 }

@@ -261,8 +261,8 @@ void rkb_gathered_at(rkb_writer_t *writer, const rkb_node_t *node, const rkb_ind
 const char *rkb_storage_type(uint32_t dtype); /* "float", "__half" */
 /* The type of a vector of writer->width elements. */
 const char *rkb_pack_type(rkb_writer_t *writer, uint32_t dtype);
-/* A float's text as a buffer's element; NULL after a failure: there is no text for that rounding. */
-const char *rkb_stored_text(rkb_writer_t *writer, const char *buffer, uint32_t dtype, const char *value);
+/* A number's text as a buffer's element. */
+const char *rkb_stored_text(rkb_writer_t *writer, uint32_t dtype, const char *value);
 const char *rkb_value_type(uint32_t dtype);   /* The C++ type of a variable in a kernel: "float", "long long". */
 
 #endif
