@@ -116,7 +116,7 @@ static void say_values(uint32_t decision, const rkb_yaml_t *value, rkb_problems_
          rkb_text_format(&list, "%lld", (long long)*v);
    }
    rkb_problem(problems, value->place, "%s cannot be '%.40s'; write %s", rkb_decision_name(decision),
-               value->kind == RKB_YAML_SCALAR ? value->text : "a list", rkb_text_get(&list));
+               value->kind == RKB_YAML_SCALAR ? value->text : "a list or a map", rkb_text_get(&list));
    rkb_text_free(&list);
 }
 
