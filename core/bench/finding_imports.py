@@ -11,6 +11,7 @@ import argparse
 import multiprocessing
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -47,29 +48,49 @@ def imported(path, folder):
     return directory, ""
 
 
+def accepted_in(archive, begun):
+    """What the archive says of its first accepted kernel; None while there is none, or no archive yet."""
+    try:
+        return finding_runs.first_accepted(archive, begun, 0)
+    except sqlite3.OperationalError:
+        return None
+
+
+def refused_in(archive):
+    """Why the translator wrote nothing; "": the archive does not say it."""
+    if not os.path.exists(archive):
+        return ""
+    base = sqlite3.connect(f"file:{archive}?mode=ro", uri=True)
+    rows = base.execute("select failure from request where failure is not null order by id").fetchall()
+    base.close()
+    return rows[0][0] if rows else ""
+
+
 def first_kernel(given, directory, direction, folder):
     """Returns the standing of the first kernel, the seconds that it took, and the reason of the verdict."""
     run, pipeline = os.path.join(folder, f"run-{direction}"), os.path.join(folder, "first.yaml")
     with open(pipeline, "w", encoding="utf-8") as file:
         file.write(finding_runs.pipeline_text("first", 0, 1, None))
-    begun, why = time.time(), None
-    try:
-        done = subprocess.run([os.path.join(given.build, "bin", "rkb-run"), pipeline, "--task", directory, "--direction", direction, "--out", run, "--jobs", "2",
-                               "--quiet"], capture_output=True, text=True, timeout=given.limit, check=False, stdin=subprocess.DEVNULL)
-    except subprocess.TimeoutExpired:
-        why = f"no verdict in {given.limit} s"
     archive = os.path.join(run, "run.sqlite")
-    first = finding_runs.first_accepted(archive, begun, 0) if os.path.exists(archive) else None
+    begun = time.time()
+    with subprocess.Popen([os.path.join(given.build, "bin", "rkb-run"), pipeline, "--task", directory, "--direction", direction, "--out", run, "--jobs", "2", "--quiet"],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL) as process:
+        first, ended = None, False
+        while not first and not ended and time.time() - begun < given.limit:
+            ended = process.poll() is not None  # looked at before the archive, so that nothing is missed
+            first = accepted_in(archive, begun)
+            time.sleep(0.05)
+        process.kill()  # the second kernel, where there is one, is of no interest
     seconds = time.time() - begun
     if first:
         return "accept", first[0], ""
-    if why:
-        return "none", given.limit, why
+    if not ended:
+        return "none", given.limit, f"no verdict in {given.limit} s"
     defects = finding_runs.figures(archive, 1)["defects"] if os.path.exists(archive) else []
     if defects:
         standing, reason, _, message = defects[0]
         return standing, seconds, f"{reason}: {message}"
-    return "none", seconds, (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+    return "none", seconds, refused_in(archive) or f"status {process.returncode}"
 
 
 def rows_of(job):
