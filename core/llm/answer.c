@@ -46,10 +46,20 @@ uint32_t rkb_reply_outcome(const rkb_reply_t *reply) {
 }
 
 const char *rkb_run_result_message(uint32_t outcome) {
-   return outcome == RKB_LLM_REFUSED     ? "the model refused"
-          : outcome == RKB_LLM_FILTERED  ? "the provider's content filter withheld the reply"
-          : outcome == RKB_LLM_TRUNCATED ? "the reply was cut at the output limit"
-                                         : "";
+   switch (outcome) {
+   case RKB_LLM_ANSWERED:
+      return "";
+   case RKB_LLM_REFUSED:
+      return "the model refused";
+   case RKB_LLM_FILTERED:
+      return "the provider's content filter withheld the reply";
+   case RKB_LLM_TRUNCATED:
+      return "the reply was cut at the output limit";
+   case RKB_LLM_CANCELLED:
+      return "the job ended before the model had answered";
+   default:
+      return "the provider told of an error without a text";
+   }
 }
 
 double rkb_reply_worth(const rkb_model_t *model, const rkb_reply_t *reply) {

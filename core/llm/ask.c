@@ -171,7 +171,8 @@ static int try_once(rkb_pending_question_t *pending, int64_t number, int64_t ret
    strip(llm, &reply->text);
    strip(llm, &reply->refusal);
    strip(llm, &reply->trouble); /* before cutting: half a key would not be recognised as a key */
-   snprintf(trouble, sizeof trouble, "%s", rkb_text_get(&reply->trouble));
+   snprintf(trouble, sizeof trouble, "%s",
+            reply->trouble.length ? rkb_text_get(&reply->trouble) : rkb_run_result_message(outcome));
    rkb_call_record_t call = pending->call;
    rkb_call_fill(&call, reply, replied);
    charge(pending, &attempt, &call);
@@ -191,8 +192,7 @@ static int try_once(rkb_pending_question_t *pending, int64_t number, int64_t ret
                      "model '%s', attempt %lld: %s; again in %.1f s", model->face.name, (long long)number,
                      trouble, (double)*pause * 1e-9);
    } else if (status == RKB_OK) {
-      *answer = rkb_pending_answer(pending, outcome, &reply->text,
-                                   trouble[0] ? trouble : rkb_run_result_message(outcome));
+      *answer = rkb_pending_answer(pending, outcome, &reply->text, trouble);
    }
    rkb_reply_free(reply);
    return status;

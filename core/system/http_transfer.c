@@ -300,8 +300,10 @@ static enum rkb_http_outcome outcome_of(const rkb_http_transfer_t *transfer, CUR
    case CURLE_SSL_INVALIDCERTSTATUS:
    case CURLE_SSL_ENGINE_INITFAILED:
       return RKB_HTTP_TLS_FAILED;
-   case CURLE_OUT_OF_MEMORY:
-      return RKB_HTTP_NO_MEMORY;
+   case CURLE_OUT_OF_MEMORY: /* also curl's answer to a line of headers that is longer than its limit of 100 KiB */
+      return transfer->phase == PHASE_CONNECTING ? RKB_HTTP_NO_MEMORY : RKB_HTTP_TOO_LARGE;
+   case 100: /* newer curl's answer to that, CURLE_TOO_LARGE */
+      return RKB_HTTP_TOO_LARGE;
    case CURLE_WEIRD_SERVER_REPLY:
    case CURLE_UNSUPPORTED_PROTOCOL:
    case CURLE_BAD_CONTENT_ENCODING:

@@ -39,6 +39,7 @@ static const behaviour_t BEHAVIOURS[] = {
    {"error-400", RKB_LLM_REJECTED, NOTHING, 1, false, NULL, NULL},
    {"unauthorised", RKB_LLM_REJECTED, NOTHING, 1, false, NULL, NULL},
    {"overloaded-mid-stream", RKB_LLM_UNREACHABLE, RESERVED, 3, true, NULL, NULL},
+   {"fails-without-words", RKB_LLM_UNREACHABLE, RESERVED, 3, true, NULL, NULL},
    {"no-usage", RKB_LLM_ANSWERED, RESERVED, 1, true, NULL, TEXT},
    /* Reports that no such question and reply can have. */
    {"usage-huge", RKB_LLM_ANSWERED, RESERVED, 1, false, NULL, TEXT},
@@ -154,6 +155,11 @@ static void check_one(service_t *service, const char *model, const behaviour_t *
    assert_true(answer->outcome == RKB_LLM_ANSWERED || answer->message[0]);
    snprintf(sql, sizeof sql, "SELECT count(*) FROM call WHERE request = %lld", (long long)request);
    assert_int_equal((int)service_number(service->directory, sql), behaviour->attempts);
+   snprintf(
+      sql, sizeof sql,
+      "SELECT count(*) FROM call WHERE request = %lld AND state = 'failed' AND coalesce(error, '') = ''",
+      (long long)request);
+   assert_int_equal((int)service_number(service->directory, sql), 0);
    snprintf(sql, sizeof sql, "SELECT sum(reserved_usd) FROM call WHERE request = %lld", (long long)request);
    double reserved = service_number(service->directory, sql);
    double expected = behaviour->charge == NOTHING ? 0 : behaviour->charge == REPORTED ? reported : reserved;

@@ -126,6 +126,11 @@ def answer(connection, path, request):
         for i in range(2000):
             send(b"X-%d: %s\r\n" % (i, b"v" * 60))
         send(b"Content-Length: 0\r\n\r\n")
+    elif name == "long-header":
+        send(b"HTTP/1.1 200 OK\r\nX: ")
+        for _ in range(64):
+            send(b"v" * 65536)
+        return False
     else:
         send(whole(b"no such path", "404 Not Found"))
     return True

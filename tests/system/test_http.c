@@ -281,6 +281,8 @@ static void a_reply_without_end_meets_its_size(void **state) {
    assert_true(outcome.reply.body_bytes <= 4 << 20);
    outcome = get("/many-headers");
    expect(&outcome, RKB_HTTP_TOO_LARGE);
+   outcome = get("/long-header");
+   expect(&outcome, RKB_HTTP_TOO_LARGE);
    until_server_is_alone();
 }
 

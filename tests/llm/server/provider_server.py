@@ -167,6 +167,8 @@ class Handler(socketserver.StreamRequestHandler):
             return self.stream(events) if streams else self.whole(200, reply)
         if kind == "overloaded-mid-stream":
             return self.stream([next(iter(protocol.stream("plain", body))), protocol.stream_error("overloaded")])
+        if kind == "fails-without-words":
+            return self.stream([next(iter(protocol.stream("plain", body))), protocol.stream_error("")])
         if kind == "garbage":
             return self.whole(200, b"<html>not JSON at all</html>")
         if kind == "bad-utf8":
