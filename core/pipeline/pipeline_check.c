@@ -27,7 +27,10 @@ static void count_of(const rkb_yaml_t *map, const char *key, int64_t least, uint
 }
 
 static bool file_name_ok(const char *name) {
-   return name[0] && name[0] != '.' && strlen(name) <= 60 && !strpbrk(name, "/\\ \t\n:");
+   for (const char *at = name; *at; at++)
+      if ((unsigned char)*at < ' ' || *at == 0x7f)
+         return false;
+   return name[0] && name[0] != '.' && strlen(name) <= 60 && !strpbrk(name, "/\\ :");
 }
 
 bool rkb_pipeline_heading(rkb_pipeline_t *pipeline, rkb_problems_t *problems) {
