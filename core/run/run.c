@@ -30,8 +30,10 @@ static int choose_secret(rkb_run_t *run, rkb_error_t *err) {
    return RKB_OK;
 }
 
-/* A resumed run uses the secret that its archive holds. */
+/* A resumed run uses the secret that its archive holds.  If that is the one that was drawn now, nothing had been stored: what is sampled is not what the
+ * earlier process would have sampled. */
 static int archived_secret(rkb_run_t *run, rkb_error_t *err) {
+   const rkb_secret_t drawn = run->runtime.secret;
    char *text = rkb_archive_get_fact(run->archive, "secret");
    int status =
       text ? rkb_secret_read(text, &run->runtime.secret, err)
@@ -41,6 +43,12 @@ static int archived_secret(rkb_run_t *run, rkb_error_t *err) {
        memcmp(run->options.secret->bytes, run->runtime.secret.bytes, sizeof run->runtime.secret.bytes) != 0)
       status = rkb_fail(err, RKB_ERR_INVALID,
                         "cannot resume: the run began with another secret; leave out --secret");
+   if (status == RKB_OK && !run->options.secret &&
+       memcmp(drawn.bytes, run->runtime.secret.bytes, sizeof drawn.bytes) == 0)
+      rkb_log_printf(
+         run->options.log, RKB_LOG_WARN, "engine",
+         "nothing was stored before the run was cut: it begins anew, with a secret drawn now; to have the secret "
+         "that it was given, give it again with --secret");
    return status;
 }
 

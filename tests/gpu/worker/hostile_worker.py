@@ -2,6 +2,7 @@
 """A worker that lies.  usage: hostile_worker.py LIE DEVICE  (LIE: a key of LIES, or none; started by test_claims.c)"""
 import struct
 import sys
+import time
 
 HEAD = struct.Struct("<IHHIiQ")  # rkb_worker_head_t
 MAGIC, VERSION = 0x57424B52, 6
@@ -48,6 +49,14 @@ LIES = {
     "energy-in-no-time": {ENERGY: (0, struct.pack("<QQQ", 5, 0, 1))},
     "energy-of-no-run": {ENERGY: (0, struct.pack("<QQQ", 5, 1000000, 0))},
     "energy-of-a-city": {ENERGY: (0, struct.pack("<QQQ", 2 ** 63, 1000000, 1))},
+    # Answers that come at the wrong time: those before, several, parts, and none.
+    "twice": {HELLO: (0, GREETING), "times": 2},
+    "again": {RUN: (0, ran(0)), "number": -1},
+    "flood": {RUN: (0, ran(0)), "times": 1 << 40},
+    "half": {RUN: (0, ran(0)), "most": HEAD.size + 12},
+    "half-a-head": {RUN: (0, ran(0)), "most": 10},
+    "byte-by-byte": {RUN: (0, ran(0)), "pause": 5},
+    "silent": {RUN: (0, ran(0)), "most": 0},
     "well": {},
 }
 HONEST = {HELLO: GREETING, RUN: ran(0), TIME: struct.pack("<f", 1.5), OBSERVE: observed(0), ENERGY: struct.pack("<QQQ", 400, 1000000000, 10)}
@@ -64,7 +73,14 @@ def main():
         read.read(length)
         status, body = lie.get(kind, (0, HONEST.get(kind, b"")))
         told = lie if kind in lie else {}
-        write.write(HEAD.pack(MAGIC, VERSION, told.get("type", kind), number + told.get("number", 0), status, told.get("length", len(body))) + body)
+        answer = HEAD.pack(MAGIC, VERSION, told.get("type", kind), number + told.get("number", 0), status, told.get("length", len(body))) + body
+        for _ in range(told.get("times", 1)):
+            for at in range(len(answer)) if "pause" in told else ():
+                write.write(answer[at:at + 1])
+                write.flush()
+                time.sleep(told["pause"])
+            if "pause" not in told:
+                write.write(answer[:told.get("most", len(answer))])
         write.flush()
 
 
