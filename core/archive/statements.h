@@ -71,7 +71,7 @@
    XX(GET_CANDIDATES, "SELECT id FROM candidate ORDER BY id")                                                               \
    XX(GET_REQUEST_CANDIDATES, "SELECT id FROM candidate WHERE request = ? ORDER BY child")                                  \
    XX(GET_LAST_CANDIDATE, "SELECT (SELECT coalesce(max(id), 0) FROM candidate), "                                           \
-      "(SELECT coalesce(min(id), 1) FROM candidate)")                                                                       \
+                          "(SELECT coalesce(min(id), 1) FROM candidate)")                                                   \
    XX(GET_ROWS_BY_NUMBER, RKB_ROWS_SQL RKB_ROWS_FILTER "ORDER BY c.id LIMIT ?5")                                            \
    XX(GET_ROWS_BY_OBJECTIVE, RKB_ROWS_SQL RKB_ROWS_FILTER                                                                   \
       "AND c.objective IS NOT NULL AND c.standing <> 'reject' ORDER BY CASE c.standing WHEN 'accept' "                      \

@@ -52,7 +52,8 @@ static void lines_of_one_hash_are_two(void **state) {
 }
 
 static void blanks_at_the_ends_do_not_count(void **state) {
-   static const struct seed seeds[] = {{"a.cu", "first line  \nlast line\nnew line\n"}, {"b.cu", "new line\nnewer line\nfirst line\n"}};
+   static const struct seed seeds[] = {{"a.cu", "first line  \nlast line\nnew line\n"},
+                                       {"b.cu", "new line\nnewer line\nfirst line\n"}};
    char chosen[16];
    (void)state;
    choose(seeds, 2, chosen);
@@ -68,7 +69,8 @@ static void the_candidate_is_no_peer_of_itself(void **state) {
 }
 
 int main(void) {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(lines_of_one_hash_are_two), cmocka_unit_test(blanks_at_the_ends_do_not_count),
+   const struct CMUnitTest tests[] = {cmocka_unit_test(lines_of_one_hash_are_two),
+                                      cmocka_unit_test(blanks_at_the_ends_do_not_count),
                                       cmocka_unit_test(the_candidate_is_no_peer_of_itself)};
    return RUN_TESTS(tests);
 }
