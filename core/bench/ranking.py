@@ -45,6 +45,7 @@ search:
     - {{use: rkb.mutator.schedule, with: {{time: "", crossover: 0, steps: 0.5}}, weight: 5}}
     - {{use: rkb.translator.graph, id: draw, weight: 4}}
 """
+MOST_SEEDS = 64  # of a folder: rkb.translator.seed takes no more
 SAME = 1.03
 WRONG = 0.1  # of a result, as a share of the mean magnitude: rounding is far below
 
@@ -136,19 +137,27 @@ def draw(given):
         keep(given.build, task, given.out, accepted(run(given.build, task, text, scratch)), given.slowest)
 
 
-def predict(given):
+def predict_some(given, kernels, names):
+    """[(label, note, cases)] of these kernels."""
     with tempfile.TemporaryDirectory() as scratch:
-        task = os.path.join(scratch, given.task)
+        task, labels = os.path.join(scratch, given.task), {}
+        seeds = os.path.join(task, "seeds", "forward")
         shutil.copytree(os.path.join(given.out, "tasks", given.task), task)
-        shutil.copytree(os.path.join(given.out, "kernels", given.task), os.path.join(task, "seeds", "forward"))
+        os.makedirs(seeds)
+        for name in names:
+            with open(shutil.copy(os.path.join(kernels, name), seeds), encoding="utf-8") as file:
+                labels[file.read()] = name[:-3]
         archive = run(given.build, task, HEAD.format(seed=given.seed) + "propose:\n  - use: rkb.translator.seed\n" + SCREEN, scratch)
-        labels = {}
-        for entry in os.scandir(os.path.join(task, "seeds", "forward")):
-            with open(entry.path, encoding="utf-8") as file:
-                labels[file.read()] = entry.name[:-3]
-        rows = [(labels[text], note, cases) for text, note, cases in accepted(archive)]
-    write_predictions(given.out, task, sorted(rows))
-    print(f"{given.task}: {len(rows)} of {len(labels)} schedules predicted")
+        return [(labels[text], note, cases) for text, note, cases in accepted(archive)]
+
+
+def predict(given):
+    kernels = os.path.join(given.out, "kernels", given.task)
+    names, rows = sorted(os.listdir(kernels)), []
+    for first in range(0, len(names), MOST_SEEDS):
+        rows += predict_some(given, kernels, names[first : first + MOST_SEEDS])
+    write_predictions(given.out, given.task, sorted(rows))
+    print(f"{given.task}: {len(rows)} of {len(names)} schedules predicted")
 
 
 def ranks(values):
