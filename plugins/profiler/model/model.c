@@ -69,8 +69,8 @@ static double fill_seconds(const rkb_device_t *device, const rkb_plan_t *plan) {
 /* Predicts one case.  False: the machine did not count every launch of it.  limited[l] receives in addition
  * the seconds of launches that l limits; *launches receives a JSON array (owned). */
 static bool predict_case(const struct model *me, const rkb_build_t *build, const rkb_plan_t *plan,
-                         const rkb_counters_t *counters, uint32_t case_index, double *seconds,
-                         double *occupancy, double limited[LIMIT_COUNT], json_t **launches) {
+                         const bounded_grids_t *grids, const rkb_counters_t *counters, uint32_t case_index,
+                         double *seconds, double *occupancy, double limited[LIMIT_COUNT], json_t **launches) {
    const rkb_device_t *device = me->kernel->device(me->host);
    double weight = 0;
    *seconds = fill_seconds(device, plan);
@@ -87,7 +87,8 @@ static bool predict_case(const struct model *me, const rkb_build_t *build, const
       rkb_occupancy_t occ = me->kernel->occupancy(device, &build->kernels[launch->kernel],
                                                   launch->block[0] * launch->block[1] * launch->block[2],
                                                   launch->dynamic_shared);
-      launch_time_t time = roofline_launch(device, occ, row, referenced_bytes(plan, launch),
+      launch_time_t time = roofline_launch(device, occ, row, block_turns_of(device, plan, launch, row, grids),
+                                           referenced_bytes(plan, launch),
                                            spilled_registers(device, build, launch, row, occ), i == 0);
       *seconds += time.seconds;
       *occupancy += occ.share * time.seconds;
@@ -167,9 +168,12 @@ static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
       rkb_plan_t *plan = NULL;
       json_t *launches = NULL;
       double seconds = 0, occupancy = 0;
+      bounded_grids_t grids = {.count = 0};
       status = me->kernel->plan(me->host, job, in, build, bench, &plan, &finding, err);
+      if (status == RKB_OK && plan && RKB_HAS(me->kernel, plan_decisions))
+         status = me->kernel->plan_decisions(me->host, job, in, build, bench, block_turns_note, &grids, err);
       if (status == RKB_OK && plan &&
-          predict_case(me, build, plan, counters, index, &seconds, &occupancy, limited, &launches)) {
+          predict_case(me, build, plan, &grids, counters, index, &seconds, &occupancy, limited, &launches)) {
          status = emit_case(me, job, bench, seconds, launches);
          log_sum += log(seconds);
          least_log_sum += RKB_HAS(me->task, least_seconds) ? log(me->task->least_seconds(me->host, bench)) : NAN;

@@ -40,10 +40,11 @@ static double tensor_seconds(const rkb_device_t *d, const rkb_launch_counters_t 
    return seconds * scale * imbalance;
 }
 
-/* A block cannot be shared between multiprocessors: with few blocks the busiest one has more than its share. */
-static double block_imbalance(const rkb_device_t *d, double blocks) {
+/* A block, or a piece of work that blocks take in turn, cannot be shared between multiprocessors: with few pieces the busiest one has more than its
+ * share. */
+static double block_imbalance(const rkb_device_t *d, double pieces) {
    double multiprocessors = (double)d->multiprocessors;
-   return ceil(blocks / multiprocessors) * multiprocessors / blocks;
+   return ceil(pieces / multiprocessors) * multiprocessors / pieces;
 }
 
 /* Seconds that the longest warp takes when no other delays it: its chain of dependent instructions, or one
@@ -169,8 +170,22 @@ static double smooth_maximum(const double *part, enum limiter *largest) {
    return top * pow(sum, 1.0 / OVERLAP_POWER);
 }
 
+/* The warps of a warpgroup store what they have multiplied, and meanwhile the tensor cores wait, unless another block of the multiprocessor has products
+ * for them. */
+static double store_seconds(const rkb_device_t *d, const rkb_launch_counters_t *c, double blocks,
+                            double resident, double scale, double imbalance) {
+   uint64_t products = 0;
+   for (int t = 0; t < RKB_TENSOR_TYPE_COUNT; t++)
+      products += c->warpgroup_products[t];
+   if (!products)
+      return 0;
+   const double busy = fmin(1, blocks / (double)d->multiprocessors);
+   return (double)c->store_sectors * SECTOR_BYTES * scale * imbalance * busy / d->l2_bandwidth /
+          reached_share(d, blocks, ALONE_CACHE) / resident;
+}
+
 launch_time_t roofline_launch(const rkb_device_t *d, rkb_occupancy_t occupancy,
-                              const rkb_launch_counters_t *c, double referenced_bytes,
+                              const rkb_launch_counters_t *c, block_turns_t turns, double referenced_bytes,
                               spilled_registers_t spilled, bool first) {
    launch_time_t t = {.floor = first ? d->launch_floor_s : d->graph_launch_s, .occupancy = occupancy};
    if (c->executed == 0 || c->blocks == 0 || occupancy.blocks == 0) {
@@ -179,8 +194,8 @@ launch_time_t roofline_launch(const rkb_device_t *d, rkb_occupancy_t occupancy,
       return t;
    }
    double blocks = (double)c->blocks;
-   double scale = blocks / (double)c->executed;
-   double imbalance = block_imbalance(d, blocks);
+   double scale = blocks / (double)c->executed * turns.mean;
+   double imbalance = block_imbalance(d, turns.pieces > 0 ? turns.pieces : blocks);
    const uint64_t *warps = c->warp_instructions;
    uint64_t issued = 0;
    for (int i = 0; i < RKB_CLASS_COUNT; i++)
@@ -223,9 +238,10 @@ launch_time_t roofline_launch(const rkb_device_t *d, rkb_occupancy_t occupancy,
    part[LIMIT_TENSOR] = tensor_seconds(d, c, scale, imbalance);
    part[LIMIT_SPILLED] = spilled_seconds(d, c, here, imbalance, spilled);
    part[LIMIT_LATENCY] =
-      latency_seconds(d, c, t.waves, here, first_touched_share(c, scale, referenced_bytes));
+      latency_seconds(d, c, t.waves, here, first_touched_share(c, scale, referenced_bytes)) * turns.most;
+   t.stores = store_seconds(d, c, blocks, here, scale, imbalance);
 
-   t.seconds = t.floor + smooth_maximum(part, &t.limiter);
+   t.seconds = t.floor + smooth_maximum(part, &t.limiter) + t.stores;
    t.memory_share = t.memory_bytes / t.seconds / d->memory_sustained;
    return t;
 }

@@ -5,6 +5,7 @@
 
 #include <rkb/ext/counters.h>
 #include <rkb/ext/kernel.h>
+#include "block_turns.h"
 #include "shared/launch_limiter.h"
 
 typedef struct launch_time {
@@ -12,6 +13,8 @@ typedef struct launch_time {
    double part[LIMIT_COUNT]; /* seconds that each resource alone would need */
    enum limiter limiter;     /* the largest part */
    double floor;             /* seconds that an empty launch takes */
+   double
+      stores; /* seconds in which the warps that multiply store, and nobody multiplies; part of the whole */
    double memory_bytes;      /* estimated bytes through device memory */
    double memory_share;      /* memory_bytes / seconds / sustained bandwidth */
    rkb_occupancy_t occupancy;
@@ -29,7 +32,7 @@ typedef struct spilled_registers {
 /* referenced_bytes: bytes of all buffers the launch is given, the most that can come from or go to device memory.
  * first: the plan's first launch pays launch_floor_s, later ones graph_launch_s.  occupancy.blocks must not be 0. */
 launch_time_t roofline_launch(const rkb_device_t *device, rkb_occupancy_t occupancy,
-                              const rkb_launch_counters_t *counters, double referenced_bytes,
-                              spilled_registers_t spilled, bool first);
+                              const rkb_launch_counters_t *counters, block_turns_t turns,
+                              double referenced_bytes, spilled_registers_t spilled, bool first);
 
 #endif
