@@ -18,7 +18,8 @@ void block_turns_note(void *argument, const rkb_plan_decision_t *decision) {
 }
 
 /* How many of so many pieces the mean counted block took, if they fill the buffer; NAN: they do not, for no block takes such a number. */
-static double turns_by_stores(const rkb_plan_buffer_t *buffer, const rkb_launch_counters_t *c, double pieces) {
+static double turns_by_stores(const rkb_plan_buffer_t *buffer, const rkb_launch_counters_t *c,
+                              double pieces) {
    const double stored = (double)c->distinct_store_sectors * SECTOR_BYTES / (double)c->executed,
                 turns = stored / (double)buffer->bytes * pieces, blocks = (double)c->blocks;
    const double whole = c->executed == 1 ? round(turns) : turns;
@@ -34,11 +35,12 @@ static bool is_given(const rkb_plan_launch_t *launch, uint32_t buffer) {
    return given;
 }
 
-block_turns_t block_turns_of(const rkb_device_t *device, const rkb_plan_t *plan, const rkb_plan_launch_t *launch,
-                             const rkb_launch_counters_t *c, const bounded_grids_t *grids) {
+block_turns_t block_turns_of(const rkb_device_t *device, const rkb_plan_t *plan,
+                             const rkb_plan_launch_t *launch, const rkb_launch_counters_t *c,
+                             const bounded_grids_t *grids) {
    const double blocks = (double)c->blocks;
-   const bool fills =
-      launch->grid[1] == 1 && launch->grid[2] == 1 && launch->grid[0] % (uint64_t)device->multiprocessors == 0;
+   const bool fills = launch->grid[1] == 1 && launch->grid[2] == 1 &&
+                      launch->grid[0] % (uint64_t)device->multiprocessors == 0;
    for (uint32_t g = 0; fills && c->executed && g < grids->count; g++) {
       const double pieces = (double)grids->list[g].pieces;
       if (grids->list[g].blocks != (int64_t)launch->grid[0])

@@ -24,7 +24,8 @@ typedef struct block_turns {
 void block_turns_note(void *grids, const rkb_plan_decision_t *decision);
 
 /* launch: of the plan; counters: of that launch. */
-block_turns_t block_turns_of(const rkb_device_t *device, const rkb_plan_t *plan, const rkb_plan_launch_t *launch,
-                             const rkb_launch_counters_t *counters, const bounded_grids_t *grids);
+block_turns_t block_turns_of(const rkb_device_t *device, const rkb_plan_t *plan,
+                             const rkb_plan_launch_t *launch, const rkb_launch_counters_t *counters,
+                             const bounded_grids_t *grids);
 
 #endif
