@@ -174,7 +174,9 @@ static inline __attribute__((always_inline)) double number_of_bits(uint32_t kind
    const double uniform = uniform_from(bits), sign = sign_of(bits);
    switch (kind) {
    case RKB_DRAW_TIES:
-      return positive ? 0.5 * (double)(1 + bits % 4) : 0.5 * (double)((int64_t)(bits % 5) - 2);
+      /* Half of the zeros are -0, which equals 0 and has other bits. */
+      return positive ? 0.5 * (double)(1 + bits % 4)
+                      : (bits >> 62 & 1 ? -0.5 : 0.5) * (double)((int64_t)(bits % 5) - 2);
    case RKB_DRAW_CONSTANT:
       return positive ? 0.5 : 0.75;
    case RKB_DRAW_ODD:

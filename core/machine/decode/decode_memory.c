@@ -32,6 +32,7 @@ static bool memory_modifiers(decoder_t *decoder) {
       const char *modifier = decoder->modifiers[n];
       bool known =
          one_of(modifier, hints) || strncmp(modifier, "L1::", 4) == 0 || strncmp(modifier, "L2::", 4) == 0;
+      i->flags |= strcmp(modifier, "cta") == 0 ? FLAG_BLOCK : 0;
       for (size_t k = 0; k < sizeof spaces / sizeof spaces[0]; k++)
          if (strcmp(modifier, spaces[k].name) == 0) {
             i->space = spaces[k].space;

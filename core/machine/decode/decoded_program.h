@@ -47,7 +47,7 @@ enum machine_flags {
    FLAG_NEGATED_C = 1u << 10,
    FLAG_ABS = 1u << 11,
    FLAG_SECOND = 1u << 12,      /* writes a second destination */
-   FLAG_BLOCK = 1u << 12,       /* of a fence: for the block alone */
+   FLAG_BLOCK = 1u << 12,       /* of a fence, or an access with a scope: for the block alone */
    FLAG_READS = 1u << 12,       /* of a wait for groups of bulk copies: for what they read alone */
    FLAG_MULTICAST = 1u << 12,   /* of a bulk copy: the last extra says to which blocks of the cluster */
    FLAG_FROM_DOUBLE = 1u << 13, /* cvt from f64 */

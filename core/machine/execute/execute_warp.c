@@ -282,8 +282,9 @@ void machine_warp_run(machine_warp_t *warp) {
       const machine_instruction_t *i = &code[f->pc];
       uint32_t mask;
       if (i->block_start) {
-         /* Where nothing is interrupted, blocks that are divided run as one. */
-         const bool goes_on = warp->program->blocks[i->block].goes_on && !run->interrupted;
+         /* Where nothing is interrupted, blocks that are divided run as one.  But lanes that others need may be elsewhere. */
+         const machine_block_info_t *info = &warp->program->blocks[i->block];
+         const bool goes_on = info->goes_on && !run->interrupted && (warp->fragment_count == 1 || !info->together);
          if (warp->fragment_count > 1 && !goes_on) {
             machine_fragments_merge(warp);
             uint32_t other = machine_fragment_pick(warp, PTX_NONE);

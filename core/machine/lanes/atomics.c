@@ -52,7 +52,9 @@ OP(atomic) {
       machine_note_polled(warp, address, mask, total);
    uint32_t defined = 0;
    uint64_t taint = warp->taint ? warp->taint[i->ai] : 0;
-   for (uint32_t l = 0; l < LANES; l++) {
+   const uint32_t turned = machine_lanes_turned(warp->run);
+   for (uint32_t n = 0; n < LANES; n++) {
+      const uint32_t l = n ^ turned;
       if (!(mask >> l & 1))
          continue;
       machine_place_t place;
@@ -62,7 +64,7 @@ OP(atomic) {
          machine_shared_access(warp, l, (uint32_t)place.offset, total, NULL, true, true);
       else if (warp->run->races && place.region)
          machine_global_access(warp, l, place.region, place.offset, total, NULL, true, true);
-      if (warp->run->races) {
+      if (warp->run->races && !(i->flags & FLAG_BLOCK)) {
          machine_sync_acquire(warp, l, address[l]);
          machine_sync_release(warp, l, address[l], i->flags & FLAG_RELEASE);
       }

@@ -35,7 +35,8 @@ static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uin
          machine_global_access(warp, l, place.region, place.offset, total, NULL, false,
                                (i->flags & (FLAG_RELAXED | FLAG_ACQUIRE)) || volatile_signal(i));
       }
-      if (warp->run->races && (i->flags & (FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE)))
+      if (warp->run->races && !(i->flags & FLAG_BLOCK) &&
+          (i->flags & (FLAG_ACQUIRE | FLAG_RELAXED | FLAG_VOLATILE)))
          machine_sync_acquire(warp, l, address[l]);
       bool open = false; /* blocks that were not executed may have written it */
       if (place.region && place.region->renewed) {

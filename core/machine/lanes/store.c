@@ -23,7 +23,8 @@ static void store_lanes(machine_warp_t *warp, const machine_instruction_t *i, ui
       else if (warp->run->races && place.region)
          machine_global_access(warp, l, place.region, place.offset, total, value, true,
                                strong || volatile_signal(i));
-      if (warp->run->races && (i->flags & (FLAG_RELEASE | FLAG_RELAXED | FLAG_VOLATILE)))
+      if (warp->run->races && !(i->flags & FLAG_BLOCK) &&
+          (i->flags & (FLAG_RELEASE | FLAG_RELAXED | FLAG_VOLATILE)))
          machine_sync_release(warp, l, address[l], i->flags & FLAG_RELEASE);
       if (i->elements == 1)
          write_element(place.data, read_element(value, bytes), bytes);

@@ -2,6 +2,7 @@
 #include "machine/lanes/handlers.h"
 #include "machine/in_flight/mbarriers.h"
 #include "machine/races/races.h"
+#include "machine/state/environment.h"
 
 /* Lanes that a warp operation misses because they wait at a barrier that this lane bypassed.  The fault is at the barrier. */
 static bool waits_at_barrier(machine_warp_t *warp, uint32_t lane, uint32_t absent) {
@@ -31,6 +32,7 @@ static void taint_control(machine_warp_t *warp, uint16_t number) {
 static bool members_agree(machine_warp_t *warp, uint32_t member_offset, uint16_t member_number,
                           uint32_t mask) {
    const machine_register_info_t *named = &warp->program->registers[member_number];
+   warp->parted &= mask != warp->alive;
    if (named->constant && named->special == PTX_NONE && (uint32_t)named->bits == mask)
       return true; /* most instructions end here */
    const uint32_t *members = LANES_OF(uint32_t, member_offset);
@@ -257,7 +259,8 @@ OP(vote) {
 
 OP(activemask) {
    uint32_t *d = LANES_OF(uint32_t, i->d);
-   EACH_LANE d[l] = KEEP(mask, d[l]);
+   const uint32_t some = machine_lanes_active(warp, mask);
+   EACH_LANE d[l] = KEEP(some >> l & 1 ? some : mask & ~some, d[l]);
    set_defined(warp, i->di, FULL_MASK, mask);
    set_taint(warp, i->di, 0, mask);
    if (warp->valid)
@@ -353,7 +356,7 @@ OP(redux) {
       warp->valid[i->di] &= ~mask;
 }
 
-/* elect.sync d|p, members: elects the lowest member. */
+/* elect.sync d|p, members: the manual does not say which member is elected, only that it is always the same. */
 OP(elect) {
    const machine_slot_t *extras = warp->program->extras + i->extra;
    const machine_slot_t *members = &extras[i->extra_count - 1];
@@ -364,7 +367,7 @@ OP(elect) {
    for (uint32_t l = 0; l < LANES; l++) {
       if (!(mask >> l & 1))
          continue;
-      d[l] = (uint32_t)__builtin_ctz(m[l] & mask);
+      d[l] = machine_environment_elect(warp->run, m[l] & mask);
       elected |= 1u << d[l];
    }
    set_defined(warp, i->di, FULL_MASK, mask);

@@ -157,6 +157,7 @@ static void let_go(machine_warp_t *warp, uint32_t barrier) {
       if (f->waiting && f->barrier == barrier) {
          f->waiting = false;
          f->pc++;
+         warp->parted &= f->mask != warp->alive;
          warp->state = WARP_READY;
       }
    }

@@ -204,8 +204,8 @@ static bool global_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t n
    const machine_block_t *block = warp->block;
    if (machine_name_block(name) <= warp->block->launch->first_serial)
       return true; /* an earlier launch */
-   if (machine_name_block(name) == block->serial + 1)
-      return ordered_in_block(warp, lane, name);
+   if (machine_name_block(name) == block->serial + 1 && ordered_in_block(warp, lane, name))
+      return true;
    return machine_sync_ordered(warp, lane, name);
 }
 
@@ -248,12 +248,19 @@ static uint64_t join_readers(const machine_warp_t *warp, uint32_t lane, uint64_t
    return me | MANY_THREADS;
 }
 
+/* Whether the lane's operation has the scope of its block, and another block made the access.  The two are then not atomic with each other (PTX ISA 9.0,
+ * 8.7, 'morally strong'). */
+static bool beyond_its_scope(const machine_warp_t *warp, uint64_t name) {
+   return (warp->program->code[warp->pc].flags & FLAG_BLOCK) && name &&
+          machine_name_block(name) != warp->block->serial + 1;
+}
+
 /* me: the lane's name, or that of its block's copies. */
 static void global_granule(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t granule,
                            uint64_t offset, uint32_t bytes, const void *value, bool store, uint64_t me) {
-   const bool atomic = me & NAME_ATOMIC;
    uint64_t writer = region->writers[granule], reader = region->readers[granule];
-   bool both_atomic = atomic && (writer & NAME_ATOMIC);
+   const bool atomic = (me & NAME_ATOMIC) && !beyond_its_scope(warp, writer),
+              both_atomic = atomic && (writer & NAME_ATOMIC);
    if (writer && !both_atomic && !global_ordered(warp, lane, writer))
       global_conflict(warp, lane, region, offset, bytes, value, store, true, writer);
    else if (store && reader && !(atomic && (reader & NAME_ATOMIC))) {

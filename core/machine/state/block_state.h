@@ -47,6 +47,7 @@ typedef struct machine_warp {
    uint32_t state;
    machine_fragment_t fragments[LANES];
    uint32_t fragment_count, current;
+   bool parted; /* lanes parted, met again, and have not taken part in an operation all together since */
    bool apart;         /* a fragment is left behind, or may have stopped */
    uint32_t impatient; /* how often the lanes that run have run for long since others were left behind or stopped */
    uint32_t pc;   /* of the instruction being executed, for findings */

@@ -16,6 +16,7 @@
 #define ORIGINS 0x200000u
 #define WINDOWS 0x300000u
 #define GAPS 0x400000u
+#define ELECTIONS (1ull << 32)
 /* Regions that lie close together.  Memory allocators put a buffer 512 bytes or less behind the end of another, or up to some pages behind it. */
 #define CLOSE_STEP 512u
 #define CLOSE_STEPS 128u
@@ -103,6 +104,15 @@ void machine_environment_place(machine_run_t *run, uint64_t number) {
       place_close_together(run);
    for (uint32_t n = 0; !run->close && n < regions; n++)
       run->regions[n].base = far_base(run, n, run->regions[n].alignment);
+}
+
+uint32_t machine_environment_elect(const machine_run_t *run, uint32_t lanes) {
+   uint64_t before = run->environment
+                        ? mixed(run->environment + ELECTIONS + lanes) % (uint32_t)__builtin_popcount(lanes)
+                        : 0;
+   for (; before; before--)
+      lanes &= lanes - 1;
+   return (uint32_t)__builtin_ctz(lanes);
 }
 
 /* The number of regions that begin at the address or before it, where they lie close together. */

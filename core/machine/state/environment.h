@@ -29,6 +29,8 @@ static inline uint64_t machine_buffer_taint(uint32_t buffer) {
 /* Chooses where the windows and the regions of the run lie.  The run has all of its regions, with their bytes and alignments.  Number 0 chooses
  * the first places, in order.  In the plainest environment and in those with an even number no region is better aligned than was promised. */
 void machine_environment_place(machine_run_t *run, uint64_t number);
+/* Which lane of several elect.sync elects.  In the plainest environment it is the lowest. */
+uint32_t machine_environment_elect(const machine_run_t *run, uint32_t lanes);
 /* The value of a special register that depends on where the block or the warp runs.  The caller knows the
  * other registers. */
 uint32_t machine_environment_special(const machine_block_t *block, uint32_t special, uint32_t warp);

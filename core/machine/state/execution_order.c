@@ -33,6 +33,21 @@ void machine_order_warps(machine_block_t *block) {
    }
 }
 
+uint32_t machine_lanes_turned(const machine_run_t *run) {
+   return run->order == RKB_MACHINE_ASCENDING    ? 0
+          : run->order == RKB_MACHINE_DESCENDING ? LANES - 1
+                                                 : 1 + (uint32_t)(machine_mixed(run->order) % (LANES - 1));
+}
+
+uint32_t machine_lanes_active(machine_warp_t *warp, uint32_t lanes) {
+   machine_run_t *run = warp->run;
+   if (run->order == RKB_MACHINE_ASCENDING || !warp->parted)
+      return lanes;
+   const uint32_t some =
+      lanes & (uint32_t)(machine_order_number(run, run->launch->number, ++run->interruptions) >> 8);
+   return some ? some : lanes;
+}
+
 uint32_t machine_warp_in_order(const machine_block_t *block, uint32_t n) {
    const uint64_t order = block->run->order;
    return order == RKB_MACHINE_ASCENDING    ? n
