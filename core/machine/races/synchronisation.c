@@ -17,6 +17,7 @@
 #include "machine/clocks/vector_clocks.h"
 #include "machine/in_flight/copy_sources.h"
 #include "machine/races/races.h"
+#include "machine/races/sync_locations.h"
 
 #include <stdlib.h>
 
@@ -30,22 +31,8 @@ typedef struct release {
    uint32_t fences, threads;
 } release_t;
 
-/* What a location's releases pass on beside their own block's accesses: a thread that acquires this location
- * from the release at `position` on has also acquired `count` releases of another location. */
-typedef struct passed_on {
-   uint32_t position, location, count;
-} passed_on_t;
-
-typedef struct location {
-   uint64_t address;
-   uint32_t count; /* releases made through it */
-   passed_on_t *passed;
-   uint32_t passed_count, passed_room;
-} location_t;
-
 struct machine_sync {
-   location_t *locations;
-   uint32_t location_count, location_room;
+   machine_sync_locations_t at;
    release_t *releases;
    uint32_t release_count, release_room;
    uint32_t *
@@ -91,38 +78,12 @@ static struct machine_sync *sync_of(machine_run_t *run) {
 void machine_sync_free(machine_run_t *run) {
    if (!run->sync)
       return;
-   for (uint32_t n = 0; n < run->sync->location_count; n++)
-      free(run->sync->locations[n].passed);
-   free(run->sync->locations);
+   machine_sync_locations_free(&run->sync->at);
    free(run->sync->releases);
    free(run->sync->fences);
    free(run->sync->by_block);
    free(run->sync);
    run->sync = NULL;
-}
-
-static bool grow(void **array, uint32_t count, uint32_t *room, size_t size) {
-   if (count < *room)
-      return true;
-   uint32_t larger_room = *room ? 2 * *room : 64;
-   void *larger = realloc(*array, larger_room * size);
-   if (!larger)
-      return false;
-   *array = larger;
-   *room = larger_room;
-   return true;
-}
-
-/* Finds or makes a location.  Few locations synchronise, so they are searched in order. */
-static uint32_t location_of(struct machine_sync *sync, uint64_t address, bool make) {
-   for (uint32_t n = 0; n < sync->location_count; n++)
-      if (sync->locations[n].address == address)
-         return n;
-   if (!make ||
-       !grow((void **)&sync->locations, sync->location_count, &sync->location_room, sizeof *sync->locations))
-      return PTX_NONE;
-   sync->locations[sync->location_count] = (location_t){.address = address};
-   return sync->location_count++;
 }
 
 /* What a thread knows of the others by less than barriers of the whole block; NULL: nothing, or it is not followed. */
@@ -139,7 +100,8 @@ static const uint32_t *knowledge_of(const machine_block_t *block, uint32_t threa
 /* Room for a word of each thread of the block; PTX_NONE when memory ran out. */
 static uint32_t new_times(struct machine_sync *sync, const machine_block_t *block) {
    while (sync->fence_room - sync->fence_count < block->threads)
-      if (!grow((void **)&sync->fences, sync->fence_room, &sync->fence_room, sizeof *sync->fences)) {
+      if (!machine_sync_grow((void **)&sync->fences, sync->fence_room, &sync->fence_room,
+                             sizeof *sync->fences)) {
          block->run->out_of_memory = true;
          return PTX_NONE;
       }
@@ -275,8 +237,8 @@ static void count_steps(machine_run_t *run, uint64_t steps) {
 
 /* Passes on what the releasing block had acquired, where the release covers the acquisition. */
 static bool pass_on(struct machine_sync *sync, const machine_block_t *block, const release_t *release) {
-   location_t *to = &sync->locations[release->location];
-   uint64_t steps = sync->location_count + block->acquired_count;
+   machine_sync_location_t *to = &sync->at.all[release->location];
+   uint64_t steps = block->acquired_count;
    for (uint32_t n = 0; n < block->acquired_count; n++) {
       const struct machine_acquired *acquired = &block->acquired[n];
       bool known = acquired->location == release->location ||
@@ -285,9 +247,10 @@ static bool pass_on(struct machine_sync *sync, const machine_block_t *block, con
          known = to->passed[k].location == acquired->location && to->passed[k].count >= acquired->count;
       if (known)
          continue;
-      if (!grow((void **)&to->passed, to->passed_count, &to->passed_room, sizeof *to->passed))
+      if (!machine_sync_grow((void **)&to->passed, to->passed_count, &to->passed_room, sizeof *to->passed))
          return false;
-      to->passed[to->passed_count++] = (passed_on_t){release->position, acquired->location, acquired->count};
+      to->passed[to->passed_count++] =
+         (machine_passed_on_t){release->position, acquired->location, acquired->count};
    }
    count_steps(block->run, steps);
    return true;
@@ -308,9 +271,10 @@ void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address,
    struct machine_sync *sync = sync_of(warp->run);
    if (!sync)
       return;
-   uint32_t where = location_of(sync, address, true);
+   uint32_t where = machine_sync_location(&sync->at, address, true);
    if (where == PTX_NONE || !keep_fences(sync, block) ||
-       !grow((void **)&sync->releases, sync->release_count, &sync->release_room, sizeof *sync->releases)) {
+       !machine_sync_grow((void **)&sync->releases, sync->release_count, &sync->release_room,
+                          sizeof *sync->releases)) {
       warp->run->out_of_memory = true;
       return;
    }
@@ -321,7 +285,7 @@ void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address,
                                                      .barrier_time = warp->fence_barrier[lane],
                                                      .next = *newest,
                                                      .location = where,
-                                                     .position = sync->locations[where].count++,
+                                                     .position = sync->at.all[where].count++,
                                                      .fences = covered_times(sync, warp, lane),
                                                      .threads = block->threads};
    if (!pass_on(sync, block, &sync->releases[sync->release_count]))
@@ -346,8 +310,8 @@ static bool note_acquired(machine_block_t *block, uint32_t location, uint32_t co
       known->count = count;
       return true;
    }
-   if (!grow((void **)&block->acquired, block->acquired_count, &block->acquired_room,
-             sizeof *block->acquired))
+   if (!machine_sync_grow((void **)&block->acquired, block->acquired_count, &block->acquired_room,
+                          sizeof *block->acquired))
       return false;
    block->acquired[block->acquired_count++] = (struct machine_acquired){location, count, thread, block->time};
    return true;
@@ -358,10 +322,11 @@ void machine_sync_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address)
    struct machine_sync *sync = warp->run->sync;
    if (!sync)
       return;
-   const uint32_t where = location_of(sync, address, false), thread = warp->first_thread + lane;
-   if (where == PTX_NONE || !sync->locations[where].count)
+   const uint32_t where = machine_sync_location(&sync->at, address, false),
+                  thread = warp->first_thread + lane;
+   if (where == PTX_NONE || !sync->at.all[where].count)
       return;
-   const location_t *location = &sync->locations[where];
+   const machine_sync_location_t *location = &sync->at.all[where];
    bool noted = note_acquired(block, where, location->count, thread);
    for (uint32_t n = 0; n < location->passed_count && noted; n++)
       noted = note_acquired(block, location->passed[n].location, location->passed[n].count, thread);
