@@ -67,10 +67,15 @@ static const machine_block_info_t *block_of(const machine_warp_t *warp, uint32_t
    return &warp->program->blocks[warp->program->code[warp->fragments[fragment].pc].block];
 }
 
-/* Leaves about half of the fragment's lanes behind. */
+/* Leaves about half of the fragment's lanes behind, or all of them, if the warp has others. */
 static void part(machine_warp_t *warp, uint32_t fragment) {
    machine_fragment_t *f = &warp->fragments[fragment];
-   const uint32_t behind = f->mask & (uint32_t)draw(warp->run);
+   const uint64_t drawn = draw(warp->run);
+   const uint32_t behind = f->mask & (uint32_t)drawn;
+   if (warp->fragment_count > 1 && drawn >> 32 & 1) {
+      f->left_behind = warp->apart = true;
+      return;
+   }
    if (!behind || behind == f->mask)
       return;
    /* Masks are disjoint, so there is room. */
@@ -82,14 +87,23 @@ static void part(machine_warp_t *warp, uint32_t fragment) {
    warp->apart = true;
 }
 
-uint32_t machine_lanes_part(machine_warp_t *warp, uint32_t current) {
+/* Stops fragments where lanes take part together, and returns the one that runs instead. */
+static uint32_t stop_together(machine_warp_t *warp, uint32_t current) {
    while (current != PTX_NONE && warp->apart && block_of(warp, current)->together) {
       warp->fragments[current].stopped = true;
       current = machine_fragment_next(warp);
    }
+   return current;
+}
+
+uint32_t machine_lanes_part(machine_warp_t *warp, uint32_t current) {
+   current = stop_together(warp, current);
    if (current != PTX_NONE && !warp->apart && block_of(warp, current)->interrupts &&
        !block_of(warp, current)->together && warp->run->interruptions < MOST_OFTEN &&
-       draw(warp->run) % LANES_PART == 0)
+       draw(warp->run) % LANES_PART == 0) {
       part(warp, current);
+      if (warp->fragments[current].left_behind)
+         current = stop_together(warp, machine_fragment_next(warp));
+   }
    return current;
 }
