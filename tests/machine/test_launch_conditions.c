@@ -1,5 +1,6 @@
 /* What a launch decides in a kernel by its parameters and its sizes alone, and what it does not. */
 #include <stdio.h>
+#include <math.h>
 #include <string.h>
 #include "machine/machine.h"
 #include "check.h"
@@ -262,14 +263,98 @@ static const char two_writers[] = ".version 8.0\n.target sm_90\n.address_size 64
                                   "setp.eq.s32 %p1, %r8, 1237;\n"
                                   "ret;\n}\n";
 
-/* held: numbers of m alone are computed at the first n only. */
-static void measure_along(bool held) {
+/* The same, with m and n in shared memory: a load gives m, another one n, and the last one m again. */
+static const char through_memory[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                     ".visible .entry decide(.param .u32 m, .param .u32 n)\n{\n"
+                                     ".reg .pred %p<2>;\n.reg .b32 %r<14>;\n"
+                                     ".shared .align 4 .b8 cells[8];\n"
+                                     "ld.param.u32 %r1, [m];\n"
+                                     "ld.param.u32 %r2, [n];\n"
+                                     "mov.u32 %r3, cells;\n"
+                                     "st.shared.u32 [%r3], %r1;\n"
+                                     "ld.shared.u32 %r4, [%r3];\n"
+                                     "st.shared.u32 [%r3+4], %r2;\n"
+                                     "ld.shared.u32 %r5, [%r3+4];\n"
+                                     "ld.shared.u32 %r6, [%r3];\n"
+                                     "sub.s32 %r7, %r4, %r1;\n"
+                                     "add.s32 %r8, %r7, %r6;\n"
+                                     "add.s32 %r9, %r8, %r5;\n"
+                                     "mov.u32 %r10, %tid.x;\n"
+                                     "shr.u32 %r11, %r10, 10;\n"
+                                     "add.s32 %r12, %r11, %r9;\n"
+                                     "add.s32 %r12, %r12, %r2;\n"
+                                     "setp.eq.s32 %p1, %r12, 1236;\n"
+                                     "ret;\n}\n";
+
+/* The same, with m alone in memory, so that nothing there changes along n, and a comparison of m alone. */
+static const char m_through_memory[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                       ".visible .entry decide(.param .u32 m, .param .u32 n)\n{\n"
+                                       ".reg .pred %p<3>;\n.reg .b32 %r<10>;\n"
+                                       ".shared .align 4 .b8 cells[8];\n"
+                                       "ld.param.u32 %r1, [m];\n"
+                                       "ld.param.u32 %r2, [n];\n"
+                                       "mov.u32 %r3, cells;\n"
+                                       "st.shared.u32 [%r3], %r1;\n"
+                                       "ld.shared.u32 %r4, [%r3];\n"
+                                       "mad.lo.s32 %r5, %r2, 2, %r4;\n"
+                                       "mov.u32 %r6, %tid.x;\n"
+                                       "shr.u32 %r7, %r6, 10;\n"
+                                       "add.s32 %r8, %r7, %r5;\n"
+                                       "add.s32 %r9, %r7, %r1;\n"
+                                       "setp.lt.s32 %p2, %r9, 300;\n"
+                                       "setp.eq.s32 %p1, %r8, 1236;\n"
+                                       "ret;\n}\n";
+
+/* A comparison of m alone, of registers that are written again before and after it, and the one of 2 n + m + 1. */
+static const char several_writers[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                                      ".visible .entry decide(.param .u32 m, .param .u32 n)\n{\n"
+                                      ".reg .pred %p<2>;\n.reg .b32 %r<9>;\n"
+                                      "ld.param.u32 %r1, [m];\n"
+                                      "ld.param.u32 %r2, [n];\n"
+                                      "mov.u32 %r6, %tid.x;\n"
+                                      "shr.u32 %r7, %r6, 10;\n"
+                                      "add.s32 %r3, %r2, 7;\n"
+                                      "add.s32 %r3, %r7, %r1;\n"
+                                      "setp.lt.s32 %p1, %r3, 300;\n"
+                                      "mad.lo.s32 %r3, %r2, 2, %r3;\n"
+                                      "setp.eq.s32 %p1, %r3, 1236;\n"
+                                      "ret;\n}\n";
+
+struct visits {
+   uint32_t count;
+   struct {
+      uint32_t number;
+      struct measured is;
+   } list[64];
+};
+
+static void note_visit(void *argument, uint32_t number, bool outcome, double distance) {
+   struct visits *visits = argument;
+   assert_true(visits->count < sizeof visits->list / sizeof *visits->list);
+   visits->list[visits->count].number = number;
+   visits->list[visits->count++].is = (struct measured){outcome, distance};
+}
+
+static void check_same(const struct visits *a, const struct visits *b) {
+   assert_int_equal(a->count, b->count);
+   for (uint32_t n = 0; n < a->count; n++) {
+      assert_int_equal(a->list[n].number, b->list[n].number);
+      assert_int_equal(a->list[n].is.outcome, b->list[n].is.outcome);
+      assert_true(a->list[n].is.distance == b->list[n].is.distance ||
+                  (isnan(a->list[n].is.distance) && isnan(b->list[n].is.distance)));
+   }
+}
+
+/* Compares what is told of all steps with what is told where numbers of m alone are held. */
+static void measure_along(const char *text) {
    static const uint64_t places[2] = {0, 1023};
-   rkb_machine_module_t *module = rkb_machine_module_read(two_writers, strlen(two_writers));
+   rkb_machine_module_t *module = rkb_machine_module_read(text, strlen(text));
    assert_non_null(module);
-   rkb_machine_conditions_t *conditions = rkb_machine_results_new(module, "decide", places, NULL);
+   rkb_machine_conditions_t *conditions = rkb_machine_results_new(module, "decide", places, NULL),
+                            *held = rkb_machine_results_new(module, "decide", places, NULL);
    assert_non_null(conditions);
-   uint8_t wanted[16] = {0};
+   assert_non_null(held);
+   uint8_t wanted[64] = {0};
    assert_true(rkb_machine_conditions_numbers(conditions) <= sizeof wanted);
    memset(wanted, 1, sizeof wanted);
    for (uint32_t n = 1; n < 900; n++) {
@@ -283,24 +368,29 @@ static void measure_along(bool held) {
                                         .arguments = arguments,
                                         .argument_count = 2};
       rkb_plan_launch_t other = launch;
-      struct measured measured = {.distance = 0.5};
+      struct visits all = {.count = 0}, of_held = {.count = 0};
       other.arguments = others;
-      rkb_machine_conditions_measure(conditions, &launch, wanted, note_distance, &measured);
-      assert_int_equal(measured.outcome, n == 518);
-      assert_true(measured.distance == 2.0 * n + 201 - 1237);
-      if (n == 1 && held)
-         rkb_machine_conditions_keep(conditions, wanted);
-      if (n == 2 && held)
-         rkb_machine_conditions_hold(conditions, &launch, &other);
+      rkb_machine_conditions_measure(conditions, &launch, wanted, note_visit, &all);
+      rkb_machine_conditions_measure(held, &launch, wanted, note_visit, &of_held);
+      check_same(&all, &of_held);
+      assert_true(all.count > 0);
+      assert_int_equal(all.list[all.count - 1].is.outcome, n == 518);
+      assert_true(all.list[all.count - 1].is.distance == 2.0 * n + 201 - 1237);
+      if (n == 1)
+         rkb_machine_conditions_keep(held, wanted);
+      if (n == 2)
+         rkb_machine_conditions_hold(held, &launch, &other);
    }
    rkb_machine_conditions_free(conditions);
+   rkb_machine_conditions_free(held);
    rkb_machine_module_free(module);
 }
 
 static void numbers_that_stay_are_kept_along_a_dim(void **state) {
    (void)state;
-   measure_along(false);
-   measure_along(true);
+   const char *const texts[] = {two_writers, through_memory, m_through_memory, several_writers};
+   for (size_t n = 0; n < sizeof texts / sizeof *texts; n++)
+      measure_along(texts[n]);
 }
 
 int main(void) {

@@ -184,7 +184,8 @@ void machine_results_follow(rkb_machine_conditions_t *c, const rkb_plan_launch_t
    if (!wanted || !c->has_needed_alone)
       mark_needed(c, wanted, false);
    go_to(c, launch, c->place);
-   for (uint32_t n = 0; n < c->count; n++) {
+   for (uint32_t k = 0, count = c->taken ? c->taken_count : c->count; k < count; k++) {
+      const uint32_t n = c->taken ? c->taken[k] : k;
       struct step *step = &c->steps[n];
       if ((!step->needed && !c->has_needed_alone) || !take_or_keep(c, n, launch) || !step->counts)
          continue;
@@ -204,32 +205,87 @@ bool rkb_machine_results_count(const rkb_machine_conditions_t *c, uint32_t numbe
    return counts;
 }
 
-/* Marks in `moves` the registers that the list writes more than once: a value that stays is not there any more when it is read again. */
-static void mark_several_writers(const rkb_machine_conditions_t *c, bool *moves, bool *written) {
+/* Along a dim ---------------------------------------------------------------------------------------------------------------- */
+
+enum { MOVES = 1, SEVERAL = 2, WRITTEN = 4, LIVE = 8 };
+
+/* Marks the registers that the list writes more than once: a value that stays is not there any more when it is read again. */
+static void mark_several_writers(const rkb_machine_conditions_t *c, uint8_t *marks) {
    for (uint32_t n = 0; n < c->count; n++) {
-      const uint32_t to = c->function->operands[c->steps[n].statement->operand].index;
-      moves[to] |= written[to];
-      written[to] = true;
+      uint8_t *to = &marks[c->function->operands[c->steps[n].statement->operand].index];
+      *to |= *to & WRITTEN ? SEVERAL : WRITTEN;
    }
+}
+
+/* Whether a register that the step reads has one of these marks. */
+static bool reads(const rkb_machine_conditions_t *c, const struct step *step, const uint8_t *marks,
+                  uint8_t mark) {
+   const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
+   bool any = false;
+   for (uint32_t k = 1; k < step->statement->operand_count; k++)
+      any |= operands[k].kind == PTX_OPERAND_REGISTER && marks[operands[k].index] & mark;
+   return any;
+}
+
+/* Marks as held the steps whose numbers stay.  A load may give another number after a store that changed. */
+static void hold_what_stays(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch,
+                            const rkb_plan_launch_t *other, uint8_t *marks) {
+   bool stored = false;
+   for (uint32_t n = 0; n < c->count; n++) {
+      struct step *step = &c->steps[n];
+      uint8_t *to = &marks[c->function->operands[step->statement->operand].index];
+      /* what the size of a warp decides is in no operand */
+      const bool moves = step->operation == LONE || reads(c, step, marks, MOVES) ||
+                         (step->operation == LOAD && stored) ||
+                         machine_condition_differs(c, step, launch, other);
+      stored |= moves && step->operation == STORE;
+      step->held = !moves;
+      *to = (uint8_t)(moves ? *to | MOVES : *to & ~MOVES);
+   }
+}
+
+/* Of the held steps, these are computed all the same: writers of a register with several writers from which another number is computed, and stores before a load
+ * that is computed, since cells are empty at the beginning of a launch. */
+static void compute_what_is_read(rkb_machine_conditions_t *c, uint8_t *marks) {
+   bool loads = false;
+   for (uint32_t n = c->count; n-- > 0;) {
+      struct step *step = &c->steps[n];
+      const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
+      uint8_t *to = &marks[operands[0].index];
+      const bool is_told = step->counts && (*to & SEVERAL || reads(c, step, marks, SEVERAL));
+      step->held &= step->operation == STORE ? !loads : !(*to & LIVE || is_told);
+      if (step->operation != STORE)
+         *to &= (uint8_t)~LIVE;
+      loads |= !step->held && step->operation == LOAD;
+      for (uint32_t k = 1; k < step->statement->operand_count && !step->held; k++)
+         if (operands[k].kind == PTX_OPERAND_REGISTER && marks[operands[k].index] & SEVERAL)
+            marks[operands[k].index] |= LIVE;
+   }
+}
+
+/* Without memory for the list all steps are gone through. */
+static void list_taken(rkb_machine_conditions_t *c) {
+   c->taken = malloc(((size_t)c->count + 1) * sizeof *c->taken);
+   c->taken_count = 0;
+   for (uint32_t n = 0; c->taken && n < c->count; n++)
+      if (!c->steps[n].held || c->steps[n].counts)
+         c->taken[c->taken_count++] = n;
 }
 
 void rkb_machine_conditions_hold(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch,
                                  const rkb_plan_launch_t *other) {
-   const size_t registers = (size_t)c->function->register_count + 1;
-   bool *moves = other && c->followed == OF_ONE_THREAD ? calloc(2 * registers, sizeof *moves) : NULL;
-   if (moves)
-      mark_several_writers(c, moves, moves + registers);
-   for (uint32_t n = 0; n < c->count; n++) {
-      struct step *step = &c->steps[n];
-      const ptx_operand_t *operands = &c->function->operands[step->statement->operand];
-      /* what memory holds, and what the size of a warp decides, is in no operand */
-      bool own = !moves || step->operation >= LONE || moves[operands[0].index] ||
-                 machine_condition_differs(c, step, launch, other);
-      for (uint32_t k = 1; k < step->statement->operand_count && !own; k++)
-         own = operands[k].kind == PTX_OPERAND_REGISTER && moves[operands[k].index];
-      step->held = !own;
-      if (moves)
-         moves[operands[0].index] = own;
+   uint8_t *marks = other && c->followed == OF_ONE_THREAD
+                       ? calloc((size_t)c->function->register_count + 1, sizeof *marks)
+                       : NULL; /* by register */
+   free(c->taken);
+   c->taken = NULL;
+   for (uint32_t n = 0; n < c->count; n++)
+      c->steps[n].held = false;
+   if (marks) {
+      mark_several_writers(c, marks);
+      hold_what_stays(c, launch, other, marks);
+      compute_what_is_read(c, marks);
+      list_taken(c);
    }
-   free(moves);
+   free(marks);
 }

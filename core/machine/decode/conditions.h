@@ -116,6 +116,9 @@ struct rkb_machine_conditions {
    bool *read_later;            /* OF_ONE_THREAD, by register: room to find the needed steps */
    bool has_needed_alone;       /* rkb_machine_conditions_keep dropped the other steps */
    struct plain_step *plain;    /* of the steps that were kept; NULL: not made (fast_condition_steps.h) */
+   uint32_t *
+      taken; /* OF_ONE_THREAD: numbers of the steps that are computed or told while others are held; NULL: all are */
+   uint32_t taken_count;
 };
 
 static inline bool machine_is_place(uint64_t special) {

@@ -231,6 +231,7 @@ void rkb_machine_conditions_free(rkb_machine_conditions_t *c) {
    free(c->known);
    free(c->read_later);
    free(c->plain);
+   free(c->taken);
    machine_paths_free(c->paths);
    free(c->cells);
    machine_lone_free(c->lone);
