@@ -149,14 +149,24 @@ static void mark_needed(rkb_machine_conditions_t *c, const uint8_t *wanted, bool
    }
 }
 
+/* The same for all steps that count.  Which ones these are seldom changes from launch to launch. */
+static void mark_counting(rkb_machine_conditions_t *c) {
+   if (c->is_marked)
+      return;
+   mark_needed(c, NULL, true);
+   for (uint32_t n = 0; n < c->count; n++)
+      c->steps[n].needed_there = c->steps[n].needed;
+   mark_needed(c, NULL, false);
+   c->is_marked = true;
+}
+
 /* Notes the numbers that depend on the place, at the other place. */
 static void note_other_place(rkb_machine_conditions_t *c, const rkb_plan_launch_t *launch, double *sizes) {
    struct range result;
-   mark_needed(c, NULL, true);
    go_to(c, launch, c->other_place);
    for (uint32_t n = 0; n < c->count; n++) {
       const struct step *step = &c->steps[n];
-      const bool known = step->needed && machine_condition_step(c, step, launch, &result);
+      const bool known = step->needed_there && machine_condition_step(c, step, launch, &result);
       sizes[n] =
          known && step->counts && step->by_place ? size_of(c, step, launch, (uint64_t)result.low) : NAN;
    }
@@ -179,10 +189,14 @@ void machine_results_follow(rkb_machine_conditions_t *c, const rkb_plan_launch_t
                             void (*visit)(void *argument, uint32_t number, bool outcome, double distance),
                             void *argument) {
    double *sizes = wanted ? NULL : malloc(((size_t)c->count + 1) * sizeof *sizes);
+   if (!wanted) {
+      mark_counting(c);
+   } else if (!c->has_needed_alone) {
+      mark_needed(c, wanted, false);
+      c->is_marked = false;
+   }
    if (sizes)
       note_other_place(c, launch, sizes);
-   if (!wanted || !c->has_needed_alone)
-      mark_needed(c, wanted, false);
    go_to(c, launch, c->place);
    for (uint32_t k = 0, count = c->taken ? c->taken_count : c->count; k < count; k++) {
       const uint32_t n = c->taken ? c->taken[k] : k;
@@ -191,7 +205,7 @@ void machine_results_follow(rkb_machine_conditions_t *c, const rkb_plan_launch_t
          continue;
       const uint64_t value = (uint64_t)c->values[c->function->operands[step->statement->operand].index].low;
       if (sizes && step->by_place && !(fabs(size_of(c, step, launch, value) - sizes[n]) <= 0))
-         step->counts = false; /* the number differs at the other place */
+         step->counts = c->is_marked = false; /* the number differs at the other place */
       else if (!wanted || wanted[step->number])
          visit(argument, step->number, outcome_of(step, value), machine_condition_distance(c, step, launch));
    }

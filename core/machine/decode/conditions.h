@@ -74,6 +74,7 @@ struct step {
    bool counts;   /* in a list of one thread: its outcome, or whether its result is what it was at first */
    bool by_place; /* and it depends on that thread's place */
    bool needed;   /* something that is asked for is computed from it (condition_results.c) */
+   bool needed_there; /* something that counts and depends on the place is computed from it */
    bool held;     /* its number is the same as at the launch before (rkb_machine_conditions_hold) */
    bool has_first;
    uint64_t first; /* its result at the first launch that was looked at */
@@ -115,6 +116,7 @@ struct rkb_machine_conditions {
    uint64_t place, other_place; /* of that thread, and of one with which it is compared */
    bool *read_later;            /* OF_ONE_THREAD, by register: room to find the needed steps */
    bool has_needed_alone;       /* rkb_machine_conditions_keep dropped the other steps */
+   bool is_marked; /* the steps' needed and needed_there say what all that count are computed from */
    struct plain_step *plain;    /* of the steps that were kept; NULL: not made (fast_condition_steps.h) */
    uint32_t *
       taken; /* OF_ONE_THREAD: numbers of the steps that are computed or told while others are held; NULL: all are */
