@@ -220,6 +220,7 @@ static void start_warp(machine_block_t *block, machine_warp_t *warp) {
    warp->alive = threads >= LANES ? FULL_MASK : (1u << threads) - 1;
    warp->state = threads ? WARP_READY : WARP_DONE;
    warp->fragment_count = threads != 0;
+   warp->lost = 0;
    warp->parted = warp->apart = false;
    warp->fragments[0] = (machine_fragment_t){.mask = warp->alive};
    warp->spin = 0;

@@ -2,6 +2,7 @@
  * fragment waits at a barrier or is done, or until the warp has used its quantum.  On the machine's thread. */
 #include "machine/async/warpgroups.h"
 #include "machine/execute/interruptions.h"
+#include "machine/execute/named_lanes.h"
 #include "machine/execute/register_operations.h"
 #include "machine/state/decisions.h"
 #include "machine/state/loop_turns.h"
@@ -155,8 +156,23 @@ static __attribute__((noinline)) void execute_guarded(machine_warp_t *warp, cons
       taint_guarded(warp, i, taint);
 }
 
+/* Whether the fragment has to wait for other lanes before this instruction.  resumed: the instruction at which its wait has ended. */
+static inline bool waits_for_named(machine_warp_t *warp, machine_fragment_t *f,
+                                   const machine_instruction_t *i, uint32_t resumed) {
+   return i->kind == MACHINE_CUSTOM && f->mask != warp->alive && warp->pc != resumed &&
+          machine_waits_for_named(warp, f, i);
+}
+
+/* Where the fragment waited for lanes that it names; PTX_NONE: nowhere. */
+static inline uint32_t resume(machine_warp_t *warp, machine_fragment_t *f) {
+   const uint32_t resumed = f->named ? f->pc : PTX_NONE;
+   warp->lost = f->lost | (f->named & ~warp->alive);
+   f->named = f->lost = 0;
+   return resumed;
+}
+
 /* Executes a fragment's instructions up to the next basic block (false), or up to an instruction that
- * machine_transfer must execute in the lanes of *mask (true).  Nothing in here adds, ends or moves a
+ * machine_transfer must execute in the lanes of *mask, or that waits for named lanes (true).  Nothing in here adds, ends or moves a
  * fragment.  touches: check registers of warpgroup products in flight.  notes: note decisions.  taints,
  * shadows: the run keeps them. */
 static inline __attribute__((always_inline)) bool run_plain(machine_warp_t *warp, machine_fragment_t *f,
@@ -165,7 +181,7 @@ static inline __attribute__((always_inline)) bool run_plain(machine_warp_t *warp
    const machine_run_t *run = warp->run;
    const machine_instruction_t *code = warp->program->code;
    const known_t known = known_of(warp);
-   const uint32_t here = f->mask, values = here == warp->alive ? FULL_MASK : here;
+   const uint32_t here = f->mask, values = here == warp->alive ? FULL_MASK : here, resumed = resume(warp, f);
    uint32_t pc = f->pc;
    do {
       const machine_instruction_t *i = &code[pc];
@@ -177,6 +193,10 @@ static inline __attribute__((always_inline)) bool run_plain(machine_warp_t *warp
       uint32_t lanes = here;
       if (i->guard && !(lanes = guarded(warp, i, here)) && (i->kind > MACHINE_CUSTOM || !taints))
          continue;
+      if (waits_for_named(warp, f, i, resumed)) {
+         f->pc = pc;
+         return true;
+      }
       if (touches && (i->flags & FLAG_TOUCHES) && lanes)
          machine_warpgroup_touch(warp, i);
       if (i->kind <= MACHINE_CUSTOM) {
@@ -223,12 +243,17 @@ static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
    const uint8_t *kinds = run->record->kinds;
    machine_recorder_t *record = run->isa ? machine_record_v3 : machine_record_portable;
    const machine_instruction_t *code = warp->program->code;
+   const uint32_t resumed = resume(warp, f);
    uint32_t pc = f->pc;
    do {
       const machine_instruction_t *i = &code[pc];
       const bool by_value = i->guard && i->kind <= MACHINE_CUSTOM && warp->taint[i->guard];
       warp->pc = pc;
       *mask = f->mask;
+      if (waits_for_named(warp, f, i, resumed)) {
+         f->pc = pc;
+         return true;
+      }
       if (by_value)
          record(warp, i, *mask, true);
       if (i->guard && !(*mask = guarded(warp, i, *mask)) && !by_value)
@@ -280,7 +305,7 @@ void machine_warp_run(machine_warp_t *warp) {
    while (current != PTX_NONE && !run->stop) {
       machine_fragment_t *f = &warp->fragments[current];
       const machine_instruction_t *i = &code[f->pc];
-      uint32_t mask;
+      uint32_t mask = 0;
       if (i->block_start) {
          /* Where nothing is interrupted, blocks that are divided run as one.  But lanes that others need may be elsewhere. */
          const machine_block_info_t *info = &warp->program->blocks[i->block];
@@ -315,7 +340,8 @@ void machine_warp_run(machine_warp_t *warp) {
             f = &warp->fragments[current];
             i = &code[f->pc];
          }
-         count_block(warp, f, i);
+         if (!f->named) /* lanes that go on after a wait are counted */
+            count_block(warp, f, i);
          if (run->work.executed + run->work.burden > run->work.budget) {
             stop_budget(warp);
             break;
@@ -337,7 +363,7 @@ void machine_warp_run(machine_warp_t *warp) {
           : run->decisions            ? run_noted(warp, f, &mask)
           : warp->program->warpgroups ? run_touching(warp, f, &mask)
                                       : run_straight(warp, f, &mask)) {
-         if (machine_transfer(warp, current, &code[f->pc], mask)) {
+         if (f->named || machine_transfer(warp, current, &code[f->pc], mask)) {
             machine_fragments_merge(warp);
             current = machine_fragment_next(warp);
          }

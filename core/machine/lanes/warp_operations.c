@@ -28,7 +28,7 @@ static void taint_control(machine_warp_t *warp, uint16_t number) {
 }
 
 /* The manual leaves the operation undefined when a lane is outside the member mask that it names, or when it names a live lane that does not take
- * part.  Exited lanes may be in a full mask only when they were never alive: the hardware waits for all named lanes that have not exited. */
+ * part.  Lanes may be named that had exited before this lane came here: the hardware waits for all named lanes that have not exited. */
 static bool members_agree(machine_warp_t *warp, uint32_t member_offset, uint16_t member_number,
                           uint32_t mask) {
    const machine_register_info_t *named = &warp->program->registers[member_number];
@@ -57,11 +57,12 @@ static bool members_agree(machine_warp_t *warp, uint32_t member_offset, uint16_t
                       members[l]);
          return false;
       }
-      uint32_t absent = members[l] & warp->alive & ~mask;
+      uint32_t absent = members[l] & (warp->alive | warp->lost) & ~mask;
       if (absent && !machine_mbarriers_hold_up(warp, absent) && !waits_at_barrier(warp, l, absent)) {
          machine_find(warp, RKB_MACHINE_REJECT, "sync.warp", l,
-                      "the member mask 0x%08x names lane %d, which is elsewhere in the program", members[l],
-                      __builtin_ctz(absent));
+                      "the member mask 0x%08x names lane %d, which %s", members[l], __builtin_ctz(absent),
+                      warp->alive & absent & -absent ? "is elsewhere in the program"
+                                                     : "ends without this operation");
       }
       if (absent)
          return false;

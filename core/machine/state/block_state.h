@@ -11,6 +11,8 @@ typedef struct machine_fragment { /* lanes of a warp that are at the same place 
    uint32_t last;            /* the basic block entered last, without those that are merely passing */
    uint8_t depth;            /* of calls */
    bool waiting;             /* waits at a barrier */
+   /* Lanes for which it waits, as far as they are elsewhere and alive (execute/named_lanes.h), and lanes that have exited instead of coming. */
+   uint32_t named, lost;
    /* While lanes are apart (execute/interruptions.h): it runs when the others have stopped; it has stopped. */
    bool left_behind, stopped;
    bool stalled;             /* waits at an mbarrier until a phase completes (in_flight/mbarriers.h) */
@@ -47,6 +49,8 @@ typedef struct machine_warp {
    uint32_t state;
    machine_fragment_t fragments[LANES];
    uint32_t fragment_count, current;
+   uint32_t
+      lost; /* of the fragment that runs: lanes for which it waited at its first instruction, and which have exited instead */
    bool parted; /* lanes parted, met again, and have not taken part in an operation all together since */
    bool apart;         /* a fragment is left behind, or may have stopped */
    uint32_t impatient; /* how often the lanes that run have run for long since others were left behind or stopped */

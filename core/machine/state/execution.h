@@ -172,8 +172,6 @@ uint64_t machine_in_order(const machine_run_t *run, uint64_t n, uint64_t total);
 void machine_order_warps(machine_block_t *block);
 /* The number of the warp of a block that runs n-th. */
 uint32_t machine_warp_in_order(const machine_block_t *block, uint32_t n);
-/* The lanes that an operation of a warp at the fragment's place names, and that are alive and elsewhere; 0: there is no such operation. */
-uint32_t machine_lanes_missing(const machine_warp_t *warp, const machine_fragment_t *fragment);
 /* The lanes of a warp make an atomic operation in the order of their numbers, with these bits turned. */
 uint32_t machine_lanes_turned(const machine_run_t *run);
 /* The lanes that seem active to each of the lanes that execute activemask together: all of them, or some, and to the others the others.  Nothing
