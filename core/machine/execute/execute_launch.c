@@ -273,6 +273,7 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
    run->place = launch->number << PLACE_BITS | MOST_PLACES;
    run->interrupted = !chosen && machine_interrupts(launch);
    run->interruptions = 0;
+   run->left_locked = run->interrupted && launch->program->spins;
    const bool beside =
       run->interrupted && launch->cluster.blocks == 1 && !launch->dependency && !launch->plan->dependent;
    if ((launch->program->waits || beside) && total > 1 && (!chosen || count == total)) {

@@ -283,7 +283,7 @@ static bool run_recorded(machine_warp_t *warp, machine_fragment_t *f, uint32_t *
 /* Divides a turn of warps that polled for a whole turn while no block changed anything. */
 #define IDLE_SHARE 8u
 
-/* After this many accesses of the kind that a waiting lane makes, a warp lets other blocks go on.  They are enough for a turn of each fragment. */
+/* After this many accesses of the kind that a waiting lane makes, a warp lets other warps and blocks go on.  They are enough for a turn of each fragment. */
 static uint64_t strong_turn(const machine_warp_t *warp) {
    return 2 * STRONG_PATIENCE * (warp->fragment_count + 1) / (warp->run->idle > 1 ? IDLE_SHARE : 1);
 }
@@ -298,6 +298,7 @@ void machine_warp_run(machine_warp_t *warp) {
    machine_run_t *run = warp->run;
    const machine_instruction_t *code = warp->program->code;
    const uint64_t start = warp->spin, strong_start = warp->strong;
+   machine_lanes_join(warp);
    machine_fragments_merge(warp);
    uint32_t current = machine_fragment_next(warp);
    uint64_t since = warp->spin, strong_since = warp->strong;
@@ -356,7 +357,7 @@ void machine_warp_run(machine_warp_t *warp) {
             break;
          }
          if (warp->spin - start > QUANTUM ||
-             (run->side_by_side && warp->strong - strong_start > strong_turn(warp)))
+             ((run->side_by_side || run->left_locked) && warp->strong - strong_start > strong_turn(warp)))
             break;
       }
       if (run->record                 ? run_recorded(warp, f, &mask)

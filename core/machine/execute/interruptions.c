@@ -1,7 +1,9 @@
 /* Interrupts warps, blocks and lanes in shuffled orders.  If a program reads memory and writes it in two operations (decode/pieces.c), other threads may
- * come between them on a device.  Programs with a loop that polls memory are not interrupted, because the turns by which lanes and blocks that wait make
- * progress are too short for it.  In front of each such operation the order's number decides whether the warp lets other warps and other
+ * come between them on a device.  In front of each such operation the order's number decides whether the warp lets other warps and other
  * blocks run first, and whether some of its lanes wait there while the others go on alone.
+ *
+ * Interrupted turns are too short for a lane that polls memory to let the other lanes of its warp go on.  So a launch with a loop that polls is interrupted
+ * at its beginning only, and never while no block changes anything: then lanes that were left behind or have stopped go on too.
  *
  * Lanes that went on alone stop at the first place where lanes of a warp take part together (a shuffle, a barrier, a wait).  Lanes that were left behind
  * go on when the others have stopped, ended, or waited for long.  When all have stopped, they go on as diverged lanes always do.  CUDA promises no more
@@ -10,16 +12,18 @@
 
 #define MOST_OFTEN 4096u /* interruptions of a launch, after which they become rare */
 #define RARELY 64u
+#define MOST_OF_POLLS 1024u /* numbers that are drawn for a launch with a loop that polls */
 #define LANES_PART 4u /* of so many chances, lanes part once */
 #define MOST_BESIDE 4u
 #define MOST_IMPATIENT 256u
 
 bool machine_interrupts(const machine_launch_t *launch) {
-   return launch->run->order > RKB_MACHINE_DESCENDING && launch->program->pieces && !launch->program->spins;
+   return launch->run->order > RKB_MACHINE_DESCENDING && launch->program->pieces;
 }
 
 static uint64_t draw(machine_run_t *run) {
-   return machine_order_number(run, run->launch->number, ++run->interruptions) >> 8;
+   run->interrupted &= ++run->interruptions < MOST_OF_POLLS || !run->launch->program->spins;
+   return machine_order_number(run, run->launch->number, run->interruptions) >> 8;
 }
 
 uint64_t machine_blocks_beside(machine_run_t *run, uint64_t total) {
@@ -43,6 +47,11 @@ static void rejoin(machine_warp_t *warp) {
    }
    warp->apart = left;
    machine_fragments_merge(warp);
+}
+
+void machine_lanes_join(machine_warp_t *warp) {
+   while (warp->apart && (warp->run->idle || !warp->run->interrupted))
+      rejoin(warp);
 }
 
 void machine_lanes_lose_patience(machine_warp_t *warp) {
@@ -99,7 +108,7 @@ static uint32_t stop_together(machine_warp_t *warp, uint32_t current) {
 uint32_t machine_lanes_part(machine_warp_t *warp, uint32_t current) {
    current = stop_together(warp, current);
    if (current != PTX_NONE && !warp->apart && block_of(warp, current)->interrupts &&
-       !block_of(warp, current)->together && warp->run->interruptions < MOST_OFTEN &&
+       !block_of(warp, current)->together && warp->run->interruptions < MOST_OFTEN && warp->run->idle == 0 &&
        draw(warp->run) % LANES_PART == 0) {
       part(warp, current);
       if (warp->fragments[current].left_behind)

@@ -165,8 +165,8 @@ static void run_rounds(machine_launch_t *launch, resident_t *residents, uint64_t
       const uint64_t before = run->changes;
       for (uint64_t n = 0; n < count && !run->stop && !run->out_of_memory; n++) {
          resident_t *r = &residents[n];
-         if (!r->live ||
-             (run->idle == 0 && (still_waits(run, r) || (run->interrupted && machine_gives_way(run)))))
+         if (!r->live || (run->idle == 0 && (still_waits(run, r) || (run->interrupted && !run->side_by_side &&
+                                                                     machine_gives_way(run)))))
             continue;
          const uint64_t turn = run->changes;
          put_in(run, r);

@@ -36,6 +36,11 @@ static void count_contention(machine_warp_t *warp, const uint64_t *address, uint
    counters->atomic_serial += most;
 }
 
+/* Whether a compare-and-swap that expects this value writes.  One that does not write passes nothing on. */
+static bool swaps(const machine_place_t *place, uint32_t bytes, uint64_t expected) {
+   return memcmp(place->data, &expected, bytes) == 0; /* the lowest bytes */
+}
+
 /* extras: destinations (elements of them, the sink for red), values, and for cas the value to swap in. */
 OP(atomic) {
    const machine_slot_t *destination = warp->program->extras + i->extra;
@@ -66,7 +71,8 @@ OP(atomic) {
          machine_global_access(warp, l, place.region, place.offset, total, NULL, true, true);
       if (warp->run->races && !(i->flags & FLAG_BLOCK)) {
          machine_sync_acquire(warp, l, address[l]);
-         machine_sync_release(warp, l, address[l], i->flags & FLAG_RELEASE);
+         if (!compares || swaps(&place, bytes, read_slot(warp, operand, l)))
+            machine_sync_release(warp, l, address[l], i->flags & FLAG_RELEASE);
       }
       note_float_sum(warp, i, &place);
       for (uint32_t e = 0; e < i->elements; e++) {

@@ -295,18 +295,26 @@ void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address,
       machine_global_copies_go_on(warp, lane);
 }
 
+/* The entry, if there is one, by which a thread has acquired releases of a location since its block's last barrier; the newest of several. */
+static struct machine_acquired *acquired_by(machine_block_t *block, uint32_t location, uint32_t thread) {
+   struct machine_acquired *found = NULL;
+   uint32_t n = block->acquired_count;
+   for (; n > 0 && !found; n--) {
+      struct machine_acquired *known = &block->acquired[n - 1];
+      if (known->location == location && known->thread == thread && known->time >= block->barrier_time)
+         found = known;
+   }
+   count_steps(block->run, block->acquired_count - n);
+   return found;
+}
+
 /* Notes that a thread has acquired the first count releases of a location.  False when memory ran out. */
 static bool note_acquired(machine_block_t *block, uint32_t location, uint32_t count, uint32_t thread) {
-   count_steps(block->run, block->acquired_count); /* the loop mostly looks at all of them */
-   for (uint32_t n = block->acquired_count; n-- > 0;) {
-      struct machine_acquired *known = &block->acquired[n];
-      if (known->location != location || known->thread != thread || known->time < block->barrier_time)
-         continue;
-      if (known->count >= count)
-         return true;
-      if (known->time != block->time)
-         /* What was acquired before a fence stays apart from what was acquired after it. */
-         break;
+   struct machine_acquired *known = acquired_by(block, location, thread);
+   if (known && known->count >= count)
+      return true;
+   /* What was acquired before a fence stays apart from what was acquired after it. */
+   if (known && known->time == block->time) {
       known->count = count;
       return true;
    }

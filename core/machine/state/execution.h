@@ -109,6 +109,7 @@ typedef struct machine_run {
    uint64_t overlap_first;
    bool interrupted;       /* the launch that runs is (execute/interruptions.h) */
    uint64_t interruptions; /* numbers that were drawn for it */
+   bool left_locked; /* an interruption may have left what a warp of its block polls for to another warp */
    uint32_t idle; /* rounds of blocks side by side in which no block changed anything */
    /* The blocks of this launch run side by side, and a warp that waits gives up its turn
     * (resident_blocks.c). */
