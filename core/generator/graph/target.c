@@ -8,14 +8,15 @@ rkb_target_t rkb_target_of(const rkb_device_t *device, const char *precision) {
    const double whole = 1 / (2e9 * (double)device->multiprocessors), share = device->tensor_mma_share * whole;
    const double of_warpgroups = strcmp(device->architecture, "sm_90a") == 0 ? whole : 0;
    const rkb_peaks_t peaks = rkb_peaks_of(device);
-   /* tf32x3 computes each product as three TF32 products. */
+   /* tf32x3 and fp16x3 compute each product as three products. */
    return (rkb_target_t){.multiprocessors = device->multiprocessors,
                          .shared_bytes = device->shared_per_block_optin,
                          .tensor = {[RKB_TENSOR_PATH_BF16] = device->tensor_bf16 * share,
                                     [RKB_TENSOR_PATH_FP16] = device->tensor_fp16 * share,
                                     [RKB_TENSOR_PATH_TF32X3] = device->tensor_tf32 / 3 * share,
                                     [RKB_TENSOR_PATH_FP8] = device->tensor_fp8 * share,
-                                    [RKB_TENSOR_PATH_INT8] = device->tensor_int8 * share},
+                                    [RKB_TENSOR_PATH_INT8] = device->tensor_int8 * share,
+                                    [RKB_TENSOR_PATH_FP16X3] = device->tensor_fp16 / 3 * share},
                          .warpgroup = {[RKB_TENSOR_PATH_BF16] = device->tensor_bf16 * of_warpgroups,
                                        [RKB_TENSOR_PATH_FP16] = device->tensor_fp16 * of_warpgroups,
                                        [RKB_TENSOR_PATH_TF32X3] = device->tensor_tf32 / 3 * of_warpgroups,

@@ -14,6 +14,8 @@ enum rkb_tensor_path {
    RKB_TENSOR_PATH_TF32X3,
    RKB_TENSOR_PATH_FP8, /* e4m3 */
    RKB_TENSOR_PATH_INT8,
+   /* The same as TF32X3 with halves, where they have the range; other numbers are multiplied as by TF32X3. */
+   RKB_TENSOR_PATH_FP16X3,
    RKB_TENSOR_PATHS
 };
 

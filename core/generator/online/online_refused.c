@@ -7,6 +7,8 @@
 const char *rkb_online_refused(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const int64_t *d = launch->decisions;
    const uint32_t bytes = rkb_fragment_type(d[RKB_TENSOR])->bytes;
+   if (d[RKB_TENSOR] == RKB_TENSOR_PATH_FP16X3)
+      return "fp16x3 is for products whose factors are in memory";
    for (uint32_t a = 0; a < launch->anchor_count; a++)
       if (graph->nodes[launch->anchors[a]].kind == RKB_NODE_MATMUL &&
           !rkb_fragment_is_legal(graph, launch->anchors[a], d[RKB_TENSOR]))

@@ -26,7 +26,8 @@ double rkb_most_depth(const rkb_extents_t *extents) {
 int64_t rkb_tensor_best(const rkb_graph_t *graph, const rkb_target_t *target, uint32_t product) {
    int64_t best = 0;
    for (int64_t path = 1; path < RKB_TENSOR_PATHS; path++)
-      if (target->tensor[path] > 0 && rkb_fragment_is_legal(graph, product, path) &&
+      if (path != RKB_TENSOR_PATH_FP16X3 && /* search tries it: its speed depends on the numbers' range */
+          target->tensor[path] > 0 && rkb_fragment_is_legal(graph, product, path) &&
           (!best || target->tensor[path] > target->tensor[best]))
          best = path;
    return best;

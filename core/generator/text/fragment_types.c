@@ -13,6 +13,7 @@ static const rkb_fragment_type_t types[RKB_TENSOR_PATHS] = {
    [RKB_TENSOR_PATH_FP8] = {"fp8", "__nv_fp8_e4m3", "float", "multiply_fp8", NULL, RKB_E4M3, 1,
                             ".f32.e4m3.e4m3"},
    [RKB_TENSOR_PATH_INT8] = {"int8", "signed char", "int", "multiply_int8", NULL, RKB_I8, 1, ".s32.s8.s8"},
+   [RKB_TENSOR_PATH_FP16X3] = {"fp16x3", "float", "float", "multiply_fp16", "%s", RKB_F32, 4, NULL},
 };
 
 const rkb_fragment_type_t *rkb_fragment_type(int64_t path) {

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "generator/tile/convolution_extent.h"
+#include "generator/tile/fragment_products.h"
 #include "generator/tile/rows_by_matrix.h"
 #include "generator/text/product_index.h"
 #include "generator/tile/staging.h"
@@ -51,8 +52,13 @@ const char *rkb_tensor_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
       return "a block has at most 1024 threads";
    if (d[RKB_TILE_K] * type->bytes % RKB_FRAGMENT_BYTES != 0)
       return "the terms brought at a time are no whole fragments";
+   if (rkb_fragment_products_refused(launch))
+      return rkb_fragment_products_refused(launch);
    const int64_t sums = d[RKB_WARP_M] * d[RKB_WARP_N] / 32,
-                 fragments = (d[RKB_WARP_M] + 2 * d[RKB_WARP_N]) / 8 * (d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3 ? 2 : 1);
+                 fragments = (d[RKB_WARP_M] + 2 * d[RKB_WARP_N]) / 8 *
+                             (d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3   ? 2
+                              : d[RKB_TENSOR] == RKB_TENSOR_PATH_FP16X3 ? 3
+                                                                        : 1);
    if (sums > 128 || (sums + fragments + 24) * threads > 65536)
       return "a warp's tile needs more registers than there are";
    if (d[RKB_COPY] == RKB_COPY_PLAIN && stage_bytes(launch) / threads > 256)
@@ -154,89 +160,6 @@ uint32_t rkb_tensor_conditions(rkb_graph_t *graph, rkb_arena_t *arena, const rkb
    return count;
 }
 
-static const char *fragments_text(rkb_writer_t *writer, const rkb_product_tile_t *tile,
-                                  const rkb_tile_side_t *side) {
-   const rkb_fragment_type_t *type = rkb_fragment_type(tile->launch->decisions[RKB_TENSOR]);
-   const bool left = side == &tile->m;
-   const long long columns = (long long)rkb_staging_columns(tile, side);
-   const char *stage = left ? "m_stage" : "n_stage",
-              *first = left ? "warp_m + i * 16" : "warp_n + j * 8";
-   const int depth = RKB_FRAGMENT_BYTES / (int)type->bytes, chunk = 16 / (int)type->bytes;
-   /* Squares of 8 rows by 16 bytes of depth: the left ones come one below the other first, the right ones
-    * side by side. */
-   if (side->rows_across)
-      return rkb_arena_format(writer->arena,
-                              left ? "load_rows(left[i], %s + swizzled<%lld, %u>(%s + lane %% 16, step * %d + lane / 16 * %d));"
-                                   : "load_rows(right[j], %s + swizzled<%lld, %u>(%s + lane %% 8 + lane / 16 * 8, step * %d + lane / 8 %% 2 * %d));",
-                              stage, columns, type->bytes, first, depth, chunk);
-   if (type->bytes == 2)
-      return rkb_arena_format(
-         writer->arena,
-         left ? "load_rows_turned(left[i], %s + swizzled<%lld, %u>(step * %d + lane %% 8 + lane / 16 * 8, %s + lane / 8 %% 2 * 8));"
-              : "load_rows_turned(right[j], %s + swizzled<%lld, %u>(step * %d + lane %% 16, %s + lane / 16 * 8));",
-         stage, columns, type->bytes, depth, first);
-   return rkb_arena_format(
-      writer->arena,
-      left ? "left[i][r] = __float_as_uint(%s[(step * %d + lane %% 4 + r / 2 * 4) * %lld + %s + lane / 4 + r %% 2 * 8]);"
-           : "right[j][r] = __float_as_uint(%s[(step * %d + lane %% 4 + r * 4) * %lld + %s + lane / 4]);",
-      stage, depth, columns + RKB_WORDS_PADDING, first);
-}
-
-static void write_loads(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
-                        int64_t count) {
-   const bool left = side == &tile->m,
-              words = !side->rows_across && rkb_fragment_type(tile->launch->decisions[RKB_TENSOR])->bytes == 4;
-   const char *variable = left ? "i" : "j";
-   const bool pairs = !left && !words; /* one load brings the fragments of 16 columns */
-   rkb_write(writer, "#pragma unroll");
-   rkb_write(writer, "for (int %s = 0; %s < %lld; %s%s)", variable, variable, (long long)count, variable,
-             pairs ? " += 2" : "++");
-   if (words) {
-      rkb_write(writer, "   #pragma unroll");
-      rkb_write(writer, "   for (int r = 0; r < %d; r++)", left ? 4 : 2);
-   }
-   rkb_write(writer, "%s   %s", words ? "   " : "",
-             fragments_text(writer, tile, side));
-}
-
-static void write_products(rkb_writer_t *writer, const char *multiply, const char *left, const char *right,
-                           int64_t m, int64_t n) {
-   rkb_write(writer, "#pragma unroll");
-   rkb_write(writer, "for (int i = 0; i < %lld; i++)", (long long)m);
-   rkb_write(writer, "   #pragma unroll");
-   rkb_write(writer, "   for (int j = 0; j < %lld; j++)", (long long)n);
-   rkb_write(writer, "      %s(sums[i][j], %s[i], %s[j]);", multiply, left, right);
-}
-
-static void write_split(rkb_writer_t *writer, const char *high, const char *low, int64_t count, int registers) {
-   rkb_write(writer, "unsigned %s[%lld][%d];", low, (long long)count, registers);
-   rkb_write(writer, "#pragma unroll");
-   rkb_write(writer, "for (int i = 0; i < %lld; i++)", (long long)count);
-   rkb_write(writer, "   #pragma unroll");
-   rkb_write(writer, "   for (int r = 0; r < %d; r++)", registers);
-   rkb_write(writer, "      split_tf32(%s[i][r], %s[i][r]);", high, low);
-}
-
-/* Multiplies the stage to which m_stage and n_stage point. */
-static void write_multiply(rkb_writer_t *writer, const rkb_product_tile_t *tile) {
-   const int64_t *d = tile->launch->decisions, m = d[RKB_WARP_M] / 16, n = d[RKB_WARP_N] / 8;
-   const rkb_fragment_type_t *type = rkb_fragment_type(d[RKB_TENSOR]);
-   rkb_write(writer, tile->launch->decisions[RKB_VECTOR] > 1 ? "#pragma unroll 2" : "#pragma unroll 1");
-   rkb_write_open(writer, false, "for (int step = 0; step < %lld; step++)",
-                  (long long)(tile->depth * type->bytes / RKB_FRAGMENT_BYTES));
-   rkb_write(writer, "unsigned left[%lld][4], right[%lld][2];", (long long)m, (long long)n);
-   write_loads(writer, tile, &tile->m, m);
-   write_loads(writer, tile, &tile->n, n);
-   if (d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3) {
-      write_split(writer, "left", "left_low", m, 4);
-      write_split(writer, "right", "right_low", n, 2);
-      write_products(writer, type->multiply, "left_low", "right", m, n); /* the small products come first */
-      write_products(writer, type->multiply, "left", "right_low", m, n);
-   }
-   write_products(writer, type->multiply, "left", "right", m, n);
-   rkb_write_close(writer);
-}
-
 static void write_pointer(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
                           const char *qualifier, const char *stage) {
    const rkb_fragment_type_t *type = rkb_fragment_type(tile->launch->decisions[RKB_TENSOR]);
@@ -321,7 +244,7 @@ static void write_single(rkb_writer_t *writer, const rkb_product_tile_t *tile, w
    }
    rkb_write(writer, "__syncthreads();");
    write_pointers(writer, tile, "0");
-   write_multiply(writer, tile);
+   rkb_write_stage_products(writer, tile);
    rkb_write(writer, "__syncthreads();");
    rkb_write_close(writer);
 }
@@ -363,7 +286,7 @@ static void write_pipeline(rkb_writer_t *writer, const rkb_product_tile_t *tile,
    if (ways.async)
       rkb_write(writer, "copies_begun();");
    write_pointers(writer, tile, "stage");
-   write_multiply(writer, tile);
+   rkb_write_stage_products(writer, tile);
    if (ways.held) {
       rkb_write(writer, "if (more)");
       rkb_write(writer, "   put(free_stage);");
