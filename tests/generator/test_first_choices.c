@@ -8,7 +8,7 @@
 
 static const rkb_target_t target = {.multiprocessors = 132,
                                     .shared_bytes = 227 << 10,
-                                    .tensor = {0, 2361, 2361, 393, 4723, 4723},
+                                    .tensor = {0, 2361, 2361, 393, 4723, 4723, 787},
                                     .warpgroup = {0, 3748, 3748, 624, 7496, 7496},
                                     .bytes_a_second = 3.35e12,
                                     .cache_bytes = 50 << 20,

@@ -13,7 +13,9 @@
 #include "generator/decisions/schedule_block.h"
 #include "generator/start/start_schedules.h"
 
-static const rkb_target_t target = {.multiprocessors = 132, .shared_bytes = 227 << 10, .tensor = {0, 2361, 2361, 393, 4723, 4723},
+static const rkb_target_t target = {.multiprocessors = 132,
+                                    .shared_bytes = 227 << 10,
+                                    .tensor = {0, 2361, 2361, 393, 4723, 4723, 787},
                                     .warpgroup = {0, 3748, 3748, 624, 7496, 7496}}; /* an H200 */
 
 static rkb_task_t *load(const char *directory, const char *direction) {
@@ -350,6 +352,38 @@ static void test_joins(void **state) {
    check_join(TASKS "/llama_rmsnorm", "backward", "stretches: 264");
 }
 
+/* Changes of a product lead to fp16x3 where the precision class allows it, although the parent copies by tensor maps. */
+static bool leads_to_halves(const char *directory) {
+   rkb_task_t *task = load(directory, "forward");
+   rkb_schedule_t *start = calloc(1, sizeof *start), *schedule = calloc(1, sizeof *schedule);
+   rkb_graph_t *graph = NULL;
+   rkb_error_t err = {0};
+   bool found = false;
+   assert_int_equal(rkb_graph_open(task, &graph, &err), RKB_OK);
+   rkb_schedule_start(graph, &target, RKB_START_SUITED, start);
+   assert_int_equal(start->launches[0].decisions[RKB_COPY], RKB_COPY_TENSOR);
+   for (uint32_t draw = 0; draw < 300 && !found; draw++) {
+      rkb_random_t stream = rkb_random_stream(4, "halves", draw, 0);
+      char note[400];
+      *schedule = *start;
+      found = rkb_schedule_change(graph, &target, &stream, RKB_FOCUS_NONE, schedule, note, sizeof note) &&
+              schedule->launches[0].mapping == RKB_MAP_TENSOR &&
+              schedule->launches[0].decisions[RKB_TENSOR] == RKB_TENSOR_PATH_FP16X3;
+   }
+   assert_true(!found || schedule->launches[0].decisions[RKB_COPY] == RKB_COPY_ASYNC);
+   free(start);
+   free(schedule);
+   rkb_graph_close(graph);
+   rkb_task_free(task);
+   return found;
+}
+
+static void test_halves(void **state) {
+   (void)state;
+   assert_true(leads_to_halves(TASKS "/unet_linear"));
+   assert_false(leads_to_halves(TASKS "/bf16_gemm"));
+}
+
 /* The gradient of resnet_block's weights has sums of 1,605,632 terms.  No drawn schedule gives so many terms
  * to few blocks of ordinary threads. */
 static void test_long_sums(void **state) {
@@ -414,6 +448,7 @@ int main(void) {
       cmocka_unit_test(test_reshape), cmocka_unit_test(test_little_memory), cmocka_unit_test(test_steps),
       cmocka_unit_test(test_starts),  cmocka_unit_test(test_changes),       cmocka_unit_test(test_reads_well),
       cmocka_unit_test(test_edited),  cmocka_unit_test(test_share),         cmocka_unit_test(test_gradients),
-      cmocka_unit_test(test_joins),   cmocka_unit_test(test_long_sums)};
+      cmocka_unit_test(test_joins),   cmocka_unit_test(test_long_sums),
+      cmocka_unit_test(test_halves)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

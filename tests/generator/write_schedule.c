@@ -15,7 +15,7 @@
 #include "named_target.h"
 
 static const rkb_target_t no_device = {
-   .multiprocessors = 132, .shared_bytes = 227 << 10, .tensor = {0, 2361, 2361, 393, 4723, 4723}};
+   .multiprocessors = 132, .shared_bytes = 227 << 10, .tensor = {0, 2361, 2361, 393, 4723, 4723, 787}};
 
 static int64_t value_of(uint32_t decision, const char *text) {
    for (const int64_t *v = rkb_decision_values(decision); *v >= 0; v++) {

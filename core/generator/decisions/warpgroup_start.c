@@ -32,6 +32,8 @@ double rkb_warpgroup_share(const int64_t *d) {
 void rkb_tensor_settle(const rkb_graph_t *graph, int64_t shared_bytes, rkb_launch_t *launch) {
    int64_t *d = launch->decisions;
    d[RKB_COPY] = RKB_COPY_TENSOR;
+   if (d[RKB_TENSOR] == RKB_TENSOR_PATH_FP16X3)
+      d[RKB_TENSOR] = RKB_TENSOR_PATH_TF32X3;
    d[RKB_HELD] = d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3;
    d[RKB_TAPS] = rkb_decision_applies(graph, launch, RKB_TAPS); /* the launches of other cases use it */
    d[RKB_PHASES] = rkb_launch_has_phases(graph, launch);
@@ -47,4 +49,11 @@ void rkb_tensor_settle(const rkb_graph_t *graph, int64_t shared_bytes, rkb_launc
    for (d[RKB_STAGES] = d[RKB_STAGES] < least ? least : d[RKB_STAGES];
         d[RKB_STAGES] > 2 && rkb_launch_refused(graph, launch, shared_bytes);)
       d[RKB_STAGES]--;
+}
+
+void rkb_tensor_suit_halves(rkb_launch_t *launch) {
+   int64_t *d = launch->decisions;
+   if (launch->mapping == RKB_MAP_TENSOR && d[RKB_TENSOR] == RKB_TENSOR_PATH_FP16X3 &&
+       d[RKB_COPY] == RKB_COPY_TENSOR)
+      d[RKB_COPY] = RKB_COPY_ASYNC;
 }

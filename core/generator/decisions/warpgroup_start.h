@@ -19,5 +19,7 @@ double rkb_warpgroup_share(const int64_t *decisions);
 /* Makes a launch of mapping TENSOR copy by tensor maps: gives it the decisions that these copies need, as near
  * as possible to the decisions that it has. */
 void rkb_tensor_settle(const rkb_graph_t *graph, int64_t shared_bytes, rkb_launch_t *launch);
+/* Makes a launch of mapping TENSOR that multiplies by fp16x3 copy without tensor maps. */
+void rkb_tensor_suit_halves(rkb_launch_t *launch);
 
 #endif

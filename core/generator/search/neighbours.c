@@ -82,6 +82,8 @@ static void apply(const rkb_graph_t *graph, const rkb_target_t *target, const ne
    for (uint32_t i = 0; i < 2; i++)
       if (neighbour->decisions[i] != NO_DECISION)
          launch->decisions[neighbour->decisions[i]] = neighbour->values[i];
+   if (neighbour->decisions[0] == RKB_TENSOR || neighbour->decisions[1] == RKB_TENSOR)
+      rkb_tensor_suit_halves(launch);
    if (launch->mapping != RKB_MAP_ROW)
       return;
    for (uint32_t i = 0; i < 2; i++) { /* rows of a warp each have a fixed number of threads */

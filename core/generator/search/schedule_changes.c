@@ -104,6 +104,8 @@ static void change_decision(const rkb_graph_t *graph, const rkb_target_t *target
       launch->decisions[RKB_ROWS] = 1;
    if (launch->mapping == RKB_MAP_TENSOR && decision == RKB_COPY && launch->decisions[RKB_COPY] == RKB_COPY_TENSOR && before != RKB_COPY_TENSOR)
       rkb_tensor_settle(graph, target->shared_bytes, launch);
+   if (decision == RKB_TENSOR)
+      rkb_tensor_suit_halves(launch);
    say(note, size, "%s%s: %s %lld -> %lld", *note ? "; " : "", label(graph, launch),
        rkb_decision_name(decision), (long long)before, (long long)launch->decisions[decision]);
 }
