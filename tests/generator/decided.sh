@@ -1,7 +1,7 @@
 #!/bin/sh
 # Kernels of decisions that no start takes.  A file of FOLDER says TASK DIRECTION DECISIONS..., and in further lines what its schedule
 # and text have (a line "has TEXT"), or with what message it is refused ("refused TEXT").  What is written must be accepted, under the secret 1 or
-# that of a line "secret N".  Without RKB_LONG in the environment a kernel of a file with the line "long" is only written, and of the others
+# those of a line "secret N...".  Without RKB_LONG in the environment a kernel of a file with the line "long" is only written, and of the others
 # the first and every STEP-th after it are judged (../thin.sh); files on one thing have names that begin alike.
 # usage: decided.sh RKB-RUN WRITE-SCHEDULE PIPELINE TASKS FOLDER STEP
 run=$1 write=$2 pipeline=$3 tasks=$4 folder=$5 step=$6
@@ -32,10 +32,12 @@ for file in "$folder"/*.txt; do
       grep -qF "$text" "$work/$name/kernel.cu" || { echo "$name: its kernel has no '$text'"; failed=1; }
    done <"$work/wanted"
    grep -qx "$name" "$work/judged" || continue
-   secret=$(sed -n 's/^secret //p' "$file")
-   if ! "$run" "$pipeline" --task "$tasks/$task" --direction "$direction" --set "propose.seed.with.directory=$work/$name" --out "$work/$name.run" \
-      --jobs 1 --secret "$(printf %064d "${secret:-1}")" --quiet >"$work/$name.log" 2>&1; then
-      echo "$name:"; tail -n 4 "$work/$name.log"; failed=1
-   fi
+   secrets=$(sed -n 's/^secret //p' "$file")
+   for secret in ${secrets:-1}; do
+      if ! "$run" "$pipeline" --task "$tasks/$task" --direction "$direction" --set "propose.seed.with.directory=$work/$name" \
+         --out "$work/$name.$secret.run" --jobs 1 --secret "$(printf %064d "$secret")" --quiet >"$work/$name.log" 2>&1; then
+         echo "$name, secret $secret:"; tail -n 4 "$work/$name.log"; failed=1
+      fi
+   done
 done
 exit $failed
