@@ -286,6 +286,30 @@ static bool add_large(rkb_bound_t *bound) {
    return entry != NULL;
 }
 
+/* Tiny numbers.  What is added to a product of tiny factors is as small as the product.  Else the product would be within the addend's
+ * rounding, and any product would do. */
+static bool add_tiny(rkb_bound_t *bound) {
+   rkb_family_entry_t *entry = add_scaled(bound, "tiny", RKB_DRAW_SCALED, -40, true);
+   for (uint32_t i = 0; entry && i < bound->program->node_count; i++) {
+      const rkb_program_node_t *node = &bound->program->nodes[i];
+      if (!node->operation->depth || node->input_count < 3)
+         continue;
+      double scale = 1;
+      for (uint32_t f = 0; f < 2; f++) {
+         const uint32_t factor = rkb_tensor_behind(bound->program, node->inputs[f]);
+         const bool drawn = factor != UINT32_MAX && entry->draws[factor].kind == RKB_DRAW_SCALED;
+         scale *= drawn ? entry->draws[factor].first : 1;
+      }
+      const uint32_t addend = rkb_tensor_behind(bound->program, node->inputs[2]);
+      const rkb_narrow_t *type =
+         addend == UINT32_MAX ? NULL : rkb_dtype_narrow(bound->view.tensors[addend].dtype);
+      if (addend != UINT32_MAX && rkb_family_is_free(bound, addend) && (!type || type->largest > 0x1p126) &&
+          scale < entry->draws[addend].first)
+         entry->draws[addend].first = scale;
+   }
+   return entry != NULL;
+}
+
 bool rkb_families_build(rkb_bound_t *bound) {
    bound->families = rkb_arena_alloc(bound->arena, sizeof *bound->families);
    bound->families->room = MOST_FAMILIES;
@@ -311,7 +335,7 @@ bool rkb_families_build(rkb_bound_t *bound) {
    rkb_family_entry_t *far = add_plain(bound, "shifted_far", false, RKB_DRAW_SHIFTED, 300, false);
    if (far)
       far->reports_only = true;
-   return add_large(bound) && add_scaled(bound, "tiny", RKB_DRAW_SCALED, -40, true) &&
+   return add_large(bound) && add_tiny(bound) &&
           add_scaled(bound, "denormal", RKB_DRAW_SUBNORMAL, -130, false) && add_below(bound) &&
           add_not_a_number(bound) && add_planted(bound);
 }
