@@ -109,18 +109,19 @@ static const struct {
     "   const float x = __uint_as_float(high);\n"
     "   asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(high) : \"f\"(x));\n"
     "   asm(\"cvt.rna.tf32.f32 %0, %1;\" : \"=r\"(low) : \"f\"(x - __uint_as_float(high)));\n}\n"},
+   {"look_at(",
+    "/* Keeps the smallest number that is not zero, as bits without its sign, and the largest number. */\n"
+    "__device__ __forceinline__ void look_at(float4 x, unsigned &least, float &most) {\n"
+    "   least = min(least, min(__float_as_uint(x.x) * 2 - 1, __float_as_uint(x.y) * 2 - 1));\n"
+    "   least = min(least, min(__float_as_uint(x.z) * 2 - 1, __float_as_uint(x.w) * 2 - 1));\n"
+    "   most = fmaxf(most, fmaxf(fmaxf(fabsf(x.x), fabsf(x.y)), fmaxf(fabsf(x.z), fabsf(x.w))));\n}\n"},
    {"split_half(",
-    "/* Two floats, times 2^8, as sums of two halves each: high + low / 2^11.  Subtracting a half from its float is exact.  least\n"
-    " * and most keep the smallest number that is not zero, as bits without its sign, and the largest number. */\n"
-    "__device__ __forceinline__ void split_half(unsigned &high, unsigned &low, unsigned first, unsigned second, unsigned &least,\n"
-    "                                           float &most) {\n"
-    "   const float x = __uint_as_float(first), y = __uint_as_float(second), scale = 0x1p8f;\n"
+    "/* Two floats, times 2^8, as sums of two halves each: high + low / 2^11.  Subtracting a half from its float is exact. */\n"
+    "__device__ __forceinline__ void split_half(unsigned &high, unsigned &low, float x, float y) {\n"
     "   float high_x, high_y;\n"
-    "   asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(high) : \"f\"(y * scale), \"f\"(x * scale));\n"
+    "   asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(high) : \"f\"(y * 0x1p8f), \"f\"(x * 0x1p8f));\n"
     "   asm(\"{ .reg .b16 a, b; mov.b32 {a, b}, %2; cvt.f32.f16 %0, a; cvt.f32.f16 %1, b; }\" : \"=f\"(high_x), \"=f\"(high_y) : \"r\"(high));\n"
-    "   asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(low) : \"f\"((y * scale - high_y) * 0x1p11f), \"f\"((x * scale - high_x) * 0x1p11f));\n"
-    "   least = min(least, min(first * 2 - 1, second * 2 - 1));\n"
-    "   most = fmaxf(most, fmaxf(fabsf(x), fabsf(y)));\n}\n"},
+    "   asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(low) : \"f\"(fmaf(high_y, -0x1p11f, y * 0x1p19f)), \"f\"(fmaf(high_x, -0x1p11f, x * 0x1p19f)));\n}\n"},
    {"not_of_halves(",
     "/* Whether halves hold less of a number than two numbers of 11 bits: one below 2^-20 (from there on low loses bits below the least\n"
     " * half) or above 65504 / 2^8.  A NaN is one in halves too. */\n"

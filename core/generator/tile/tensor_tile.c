@@ -61,7 +61,7 @@ const char *rkb_tensor_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
                                                                         : 1);
    if (sums > 128 || (sums + fragments + 24) * threads > 65536)
       return "a warp's tile needs more registers than there are";
-   if (d[RKB_COPY] == RKB_COPY_PLAIN && stage_bytes(launch) / threads > 256)
+   if ((d[RKB_COPY] == RKB_COPY_PLAIN || d[RKB_TENSOR] == RKB_TENSOR_PATH_FP16X3) && stage_bytes(launch) / threads > 256)
       return "the next terms need more registers than there are";
    if (shared_of(launch) > shared_bytes)
       return "the stages need more shared memory than a block has";
