@@ -7,6 +7,8 @@
 #include "generator/text/fragments.h"
 #include "generator/tile/staging.h"
 
+#define MOST_SPLIT 64 /* floats of a stage that a thread holds in registers while the block votes */
+
 static const char *fragments_text(rkb_writer_t *writer, const rkb_product_tile_t *tile,
                                   const rkb_tile_side_t *side) {
    const rkb_fragment_type_t *type = rkb_fragment_type(tile->launch->decisions[RKB_TENSOR]);
@@ -220,13 +222,17 @@ static void write_half_products(rkb_writer_t *writer, const rkb_product_tile_t *
    rkb_write_close(writer);
 }
 
-const char *rkb_fragment_products_refused(const rkb_launch_t *launch) {
+const char *rkb_fragment_products_refused(const rkb_launch_t *launch, int64_t threads) {
    const int64_t *d = launch->decisions;
    if (d[RKB_TENSOR] != RKB_TENSOR_PATH_FP16X3)
       return NULL;
    if (d[RKB_COPY] == RKB_COPY_TENSOR)
       return "fp16x3 is for products by mma.sync";
-   return d[RKB_TILE_K] % 16 != 0 ? "the terms brought at a time are no whole fragments of halves" : NULL;
+   if (d[RKB_TILE_K] % 16 != 0)
+      return "the terms brought at a time are no whole fragments of halves";
+   return (d[RKB_TILE_M] + d[RKB_TILE_N]) * d[RKB_TILE_K] / threads > MOST_SPLIT
+             ? "the floats that a thread splits need more registers than there are"
+             : NULL;
 }
 
 void rkb_write_stage_products(rkb_writer_t *writer, const rkb_product_tile_t *tile) {

@@ -5,8 +5,8 @@
 
 #include "generator/tile/product_tile.h"
 
-/* NULL, or why a warp cannot multiply such fragments. */
-const char *rkb_fragment_products_refused(const rkb_launch_t *launch);
+/* NULL, or why a block of so many threads cannot multiply such fragments. */
+const char *rkb_fragment_products_refused(const rkb_launch_t *launch, int64_t threads);
 /* Multiplies the stage to which m_stage and n_stage point, and adds to the array `sums`. */
 void rkb_write_stage_products(rkb_writer_t *writer, const rkb_product_tile_t *tile);
 

@@ -52,8 +52,8 @@ const char *rkb_tensor_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
       return "a block has at most 1024 threads";
    if (d[RKB_TILE_K] * type->bytes % RKB_FRAGMENT_BYTES != 0)
       return "the terms brought at a time are no whole fragments";
-   if (rkb_fragment_products_refused(launch))
-      return rkb_fragment_products_refused(launch);
+   if (rkb_fragment_products_refused(launch, threads))
+      return rkb_fragment_products_refused(launch, threads);
    const int64_t sums = d[RKB_WARP_M] * d[RKB_WARP_N] / 32,
                  fragments = (d[RKB_WARP_M] + 2 * d[RKB_WARP_N]) / 8 *
                              (d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3   ? 2
@@ -61,7 +61,7 @@ const char *rkb_tensor_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
                                                                         : 1);
    if (sums > 128 || (sums + fragments + 24) * threads > 65536)
       return "a warp's tile needs more registers than there are";
-   if ((d[RKB_COPY] == RKB_COPY_PLAIN || d[RKB_TENSOR] == RKB_TENSOR_PATH_FP16X3) && stage_bytes(launch) / threads > 256)
+   if (d[RKB_COPY] == RKB_COPY_PLAIN && stage_bytes(launch) / threads > 256)
       return "the next terms need more registers than there are";
    if (shared_of(launch) > shared_bytes)
       return "the stages need more shared memory than a block has";
