@@ -106,8 +106,10 @@ static void open_share(rkb_writer_t *writer, const rkb_product_tile_t *tile, con
    rkb_write_open(writer, false, "#pragma unroll\n%*sfor (int item = 0; item < %lld; item++)",
                   3 * (int)(writer->depth + 1), "", items);
    rkb_write(writer, "const int number = item * %lld + threadIdx.x;", (long long)tile->threads);
-   if (all % (long long)tile->threads != 0)
-      rkb_write(writer, "if (number >= %lld)\n%*s   break;", all, 3 * (int)writer->depth, "");
+   if (all % (long long)tile->threads != 0) {
+      rkb_write(writer, "if (number >= %lld)", all);
+      rkb_write(writer, "   break;");
+   }
 }
 
 static void write_look(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side) {
