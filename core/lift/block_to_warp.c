@@ -179,7 +179,8 @@ static bool apply_to(const lift_subject_t *subject, uint32_t kernel, lift_change
    lift_fresh_name(tree, "lane", to.lane, sizeof to.lane);
    lift_fresh_name(tree, "row_of_warp", to.row, sizeof to.row);
    lift_fresh_name(tree, "row_count", to.rows, sizeof to.rows);
-   bool sound = lift_launches_read(subject->manifest, launches, change) && check_launches(&to, &free_number);
+   bool sound = (tree->nodes[kernel].last - kernel <= LIFT_MAX_KERNEL || lift_refuse(change, "the kernel is too long")) &&
+                lift_launches_read(subject->manifest, launches, change) && check_launches(&to, &free_number);
    if (sound) {
       block_to_warp_joins(&to, lift_body(tree, kernel), change);
       block_to_warp_trees(&to, lift_body(tree, kernel), change);

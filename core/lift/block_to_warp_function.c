@@ -1,5 +1,4 @@
 /* Functions that compute a sum or a maximum over the block, and those of the same result over a warp (block_to_warp.h).  Pure; any thread. */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "lift/block_to_warp.h"
@@ -38,24 +37,6 @@ static bool works_with_threads(const lift_tree_t *tree, functions_t *all, uint32
          all->states[index] = WORKS_WITH_THREADS;
    }
    return all->states[index] == WORKS_WITH_THREADS;
-}
-
-/* The first byte of a function, with the words before its type. */
-static uint32_t first_byte(const lift_tree_t *tree, uint32_t function) {
-   static const char *const words[] = {"__device__", "__forceinline__", "__noinline__", "__host__", "static", "inline", NULL};
-   uint32_t at = tree->nodes[function].start;
-   for (bool found = true; found;) {
-      uint32_t end = at;
-      while (end > 0 && isspace((unsigned char)tree->text[end - 1]))
-         end--;
-      found = false;
-      for (int w = 0; words[w] && !found; w++) {
-         const size_t length = strlen(words[w]);
-         found = end >= length && strncmp(tree->text + end - length, words[w], length) == 0;
-         at = found ? end - (uint32_t)length : at;
-      }
-   }
-   return at;
 }
 
 /* Whether a declaration gives the thread's, the lane's or the warp's number a name. */
@@ -128,7 +109,7 @@ static bool write_function(block_to_warp_t *to, uint32_t function, const lift_ch
       lift_replace(&all, edits->edits[e].start, edits->edits[e].end, "%s", edits->edits[e].text);
    lift_replace(&all, tree->nodes[function].name, tree->nodes[function].name + (uint32_t)strlen(old), "%s", name);
    rkb_text_init(&text, LIFT_MAX_TEXT);
-   const uint32_t start = first_byte(tree, function);
+   const uint32_t start = lift_function_start(tree, function);
    bool sound = lift_write(&text, tree, &all, start, tree->nodes[function].end) && !text.cut;
    for (uint32_t i = to->kernel; i < tree->nodes[to->kernel].last; i++)
       if (lift_is(tree, i, LIFT_CALL) && lift_child(tree, i, 0) != LIFT_NONE) {

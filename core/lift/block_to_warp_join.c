@@ -27,6 +27,29 @@ typedef struct join {
    uint32_t barriers[8], barrier_count;
 } join_t;
 
+/* The node inside constructions of copies, which the parser gives as calls of the same text. */
+static uint32_t copied(const lift_tree_t *tree, uint32_t expression) {
+   uint32_t plain = lift_plain(tree, expression);
+   while (lift_is_copy(tree, plain))
+      plain = lift_plain(tree, lift_child(tree, plain, 0));
+   return plain;
+}
+
+/* Takes target = value apart, of numbers or of structs; the target, or LIFT_NONE. */
+static uint32_t read_assignment(const lift_tree_t *tree, uint32_t statement, uint32_t *value) {
+   if (!lift_is_assignment(tree, statement) || !lift_operator_is(tree, statement, "="))
+      return LIFT_NONE;
+   *value = copied(tree, lift_child(tree, statement, lift_children(tree, statement) - 1));
+   return lift_assigned(tree, statement);
+}
+
+/* The variable that a statement assigns to by = or as +=; LIFT_NONE when it is something else. */
+static uint32_t joined_by(const lift_tree_t *tree, uint32_t statement) {
+   uint32_t value;
+   const uint32_t target = lift_is(tree, statement, LIFT_COMPOUND_ASSIGNMENT) ? lift_child(tree, statement, 0) : read_assignment(tree, statement, &value);
+   return lift_is(tree, target, LIFT_NAME) ? tree->nodes[target].declaration : LIFT_NONE;
+}
+
 /* Writes an operation with the joined value as #, and with the value that is joined to it as @, without blanks. */
 static void write_operation(const lift_tree_t *tree, uint32_t statement, uint32_t joined, lift_change_t *others, char out[OPERATION]) {
    rkb_text_t text;
@@ -77,14 +100,14 @@ static bool halves_a_warp(const lift_tree_t *tree, uint32_t loop, uint32_t *dist
            (lift_operator_is(tree, step, ">>=") && block_to_warp_text_is(tree, lift_child(tree, step, 1), "1")));
 }
 
-/* The last statement of a loop's body, which joins; LIFT_NONE when another one assigns to what it joins. */
+/* The last statement of a loop's body, if it assigns to a variable, or LIFT_NONE. */
 static uint32_t joining_statement(const lift_tree_t *tree, uint32_t body) {
    if (!lift_is(tree, body, LIFT_COMPOUND))
-      return lift_is_assignment(tree, body) ? body : LIFT_NONE;
+      return joined_by(tree, body) != LIFT_NONE ? body : LIFT_NONE;
    uint32_t last = LIFT_NONE;
    for (uint32_t s = lift_child(tree, body, 0); s != LIFT_NONE; s = tree->nodes[s].next)
       last = s;
-   return last != LIFT_NONE && lift_is_assignment(tree, last) ? last : LIFT_NONE;
+   return last != LIFT_NONE && joined_by(tree, last) != LIFT_NONE ? last : LIFT_NONE;
 }
 
 /* Reads the loop of shuffles: each moves the value, or a member of it into the same member of another variable. */
@@ -94,8 +117,7 @@ static bool read_butterfly(const lift_tree_t *tree, uint32_t loop, uint32_t *val
    if (!halves_a_warp(tree, loop, &distance))
       return false;
    const uint32_t body = lift_child(tree, loop, 3), joining = joining_statement(tree, body);
-   *value = joining == LIFT_NONE ? LIFT_NONE : lift_assigned(tree, joining);
-   *value = lift_is(tree, *value, LIFT_NAME) ? tree->nodes[*value].declaration : LIFT_NONE;
+   *value = joining == LIFT_NONE ? LIFT_NONE : joined_by(tree, joining);
    bool sound = *value != LIFT_NONE && !strchr(tree->nodes[*value].type, '*') && !strchr(tree->nodes[*value].type, '&');
    for (uint32_t i = body; sound && i < tree->nodes[body].last; i++) {
       if (lift_is_assignment(tree, i) && i != joining) {
@@ -142,9 +164,10 @@ static bool read_store(const block_to_warp_t *to, join_t *join) {
       store = lift_child(tree, store, 0);
    if (!lift_is(tree, condition, LIFT_BINARY) || !lift_operator_is(tree, condition, "==") ||
        !block_to_warp_is_lane(to, lift_child(tree, condition, 0)) || !block_to_warp_text_is(tree, lift_child(tree, condition, 1), "0") ||
-       !lift_is(tree, store, LIFT_BINARY) || !lift_operator_is(tree, store, "="))
+       store == LIFT_NONE)
       return false;
-   const uint32_t target = lift_child(tree, store, 0), value = lift_child(tree, store, 1);
+   uint32_t value = LIFT_NONE;
+   const uint32_t target = read_assignment(tree, store, &value);
    if (!lift_is(tree, target, LIFT_SUBSCRIPT) || !lift_is(tree, lift_child(tree, target, 0), LIFT_NAME) || !lift_is(tree, value, LIFT_NAME))
       return false;
    join->array = lift_base(tree, target);
@@ -153,7 +176,7 @@ static bool read_store(const block_to_warp_t *to, join_t *join) {
 }
 
 static bool is_element(const lift_tree_t *tree, uint32_t expression, uint32_t array, const char *index, uint32_t variable) {
-   const uint32_t plain = lift_plain(tree, expression);
+   const uint32_t plain = copied(tree, expression);
    if (!lift_is(tree, plain, LIFT_SUBSCRIPT) || !lift_is(tree, lift_child(tree, plain, 0), LIFT_NAME) || lift_base(tree, plain) != array)
       return false;
    const uint32_t at = lift_plain(tree, lift_child(tree, plain, 1));
@@ -162,15 +185,14 @@ static bool is_element(const lift_tree_t *tree, uint32_t expression, uint32_t ar
 
 /* float total = 0.0f, or of_warp[0]; or an assignment of these. */
 static bool read_start(const lift_tree_t *tree, join_t *join) {
-   uint32_t value;
+   uint32_t value = LIFT_NONE;
    if (lift_is(tree, join->start, LIFT_DECLARATIONS) && lift_children(tree, join->start) == 1) {
       join->total = lift_child(tree, join->start, 0);
       value = lift_is(tree, join->total, LIFT_VARIABLE) ? lift_initialiser(tree, join->total) : LIFT_NONE;
    } else {
-      const bool assigns = lift_is(tree, join->start, LIFT_BINARY) && lift_operator_is(tree, join->start, "=") &&
-                           lift_is(tree, lift_child(tree, join->start, 0), LIFT_NAME);
-      join->total = assigns ? tree->nodes[lift_child(tree, join->start, 0)].declaration : LIFT_NONE;
-      value = assigns ? lift_child(tree, join->start, 1) : LIFT_NONE;
+      join->total = lift_is(tree, join->start, LIFT_COMPOUND_ASSIGNMENT) ? LIFT_NONE : joined_by(tree, join->start);
+      if (join->total != LIFT_NONE)
+         read_assignment(tree, join->start, &value);
    }
    if (value == LIFT_NONE || join->total == LIFT_NONE)
       return false;
@@ -188,7 +210,7 @@ static bool read_loop(const block_to_warp_t *to, join_t *join, const char *opera
       return false;
    const uint32_t joining = joining_statement(tree, loop.body);
    if (!block_to_warp_counts_warps(to, loop.last) || joining == LIFT_NONE || (lift_is(tree, loop.body, LIFT_COMPOUND) && lift_children(tree, loop.body) != 1) ||
-       !lift_is(tree, lift_assigned(tree, joining), LIFT_NAME) || lift_base(tree, lift_assigned(tree, joining)) != join->total)
+       joined_by(tree, joining) != join->total)
       return false;
    for (uint32_t i = joining; i < tree->nodes[joining].last; i++)
       if (is_element(tree, i, join->array, NULL, loop.variable) && lift_is(tree, i, LIFT_SUBSCRIPT))
@@ -256,7 +278,7 @@ static void write_join(const lift_tree_t *tree, const join_t *join, lift_change_
    else if (lift_is(tree, join->start, LIFT_DECLARATIONS))
       lift_replace_node(edits, tree, lift_initialiser(tree, join->total), value);
    else
-      lift_replace_node(edits, tree, lift_child(tree, join->start, 1), value);
+      lift_replace_node(edits, tree, lift_child(tree, join->start, lift_children(tree, join->start) - 1), value);
    if (lift_is(tree, join->array, LIFT_SHARED))
       remove_statement(edits, tree, tree->nodes[join->array].parent);
 }

@@ -4,12 +4,24 @@
 #include <string.h>
 #include "lift/loops.h"
 
+/* Whether the function gives the pointer itself another value. */
+static bool moves(const lift_tree_t *tree, uint32_t function, uint32_t pointer) {
+   for (uint32_t i = function; i < tree->nodes[function].last; i++)
+      if (lift_is_assignment(tree, i) && lift_is(tree, lift_plain(tree, lift_assigned(tree, i)), LIFT_NAME) && lift_base(tree, lift_assigned(tree, i)) == pointer)
+         return true;
+   return false;
+}
+
 bool lift_is_whole_buffer(const lift_tree_t *tree, const lift_launches_t *launches, uint32_t parameter) {
+   return lift_begins_buffer(tree, launches, parameter) && !lift_assigns(tree, tree->nodes[parameter].parent, parameter);
+}
+
+bool lift_begins_buffer(const lift_tree_t *tree, const lift_launches_t *launches, uint32_t parameter) {
    const uint32_t kernel = tree->nodes[parameter].parent;
    lift_list_t arguments, values;
    uint32_t index = 0, found = 0;
    if (!lift_is(tree, parameter, LIFT_PARAMETER) || !lift_is(tree, kernel, LIFT_KERNEL) ||
-       !strchr(tree->nodes[parameter].type, '*') || lift_assigns(tree, kernel, parameter))
+       !strchr(tree->nodes[parameter].type, '*') || moves(tree, kernel, parameter))
       return false;
    while (lift_parameter(tree, kernel, index) != parameter)
       index++;

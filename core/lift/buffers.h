@@ -4,7 +4,9 @@
 
 #include "lift/launches.h"
 
-/* Whether every launch passes the beginning of a buffer for this parameter. */
+/* Whether every launch passes the beginning of a buffer for this parameter, which the kernel leaves there. */
+bool lift_begins_buffer(const lift_tree_t *tree, const lift_launches_t *launches, uint32_t parameter);
+/* The same for one through which the kernel stores nothing. */
 bool lift_is_whole_buffer(const lift_tree_t *tree, const lift_launches_t *launches, uint32_t parameter);
 /* Whether a field is a kernel's whole buffer in every object of the struct; objects are made as Name{...}. */
 bool lift_field_is_whole_buffer(const lift_tree_t *tree, const lift_launches_t *launches, uint32_t field);

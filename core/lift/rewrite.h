@@ -8,6 +8,8 @@
 #include "kernel/manifest.h"
 #include "lift/text_change.h"
 
+enum { LIFT_MAX_KERNEL = 20000 }; /* nodes of a kernel that a rewrite looks at again and again */
+
 typedef struct lift_subject {
    const lift_tree_t *tree;
    const manifest_t *manifest;
@@ -33,6 +35,7 @@ bool lift_stage_tile(const lift_subject_t *subject, lift_change_t *change);     
 bool lift_register_tile(const lift_subject_t *subject, lift_change_t *change);   /* register_tile.c */
 bool lift_split_reduction(const lift_subject_t *subject, lift_change_t *change); /* split_reduction.c */
 bool lift_vector_copy(const lift_subject_t *subject, lift_change_t *change);     /* vector_copy.c */
+bool lift_vector_access(const lift_subject_t *subject, lift_change_t *change);   /* vector_access.c */
 bool lift_block_to_warp(const lift_subject_t *subject, lift_change_t *change);   /* block_to_warp.c */
 bool lift_warp_to_block(const lift_subject_t *subject, lift_change_t *change);   /* warp_to_block.c */
 
@@ -40,6 +43,8 @@ bool lift_warp_to_block(const lift_subject_t *subject, lift_change_t *change);  
 uint32_t lift_draw(const lift_subject_t *subject, uint32_t count);
 /* Lists the kernels of the text; returns their number. */
 uint32_t lift_kernels(const lift_tree_t *tree, uint32_t *out, uint32_t most);
+/* The first byte of a function, with the words before its type. */
+uint32_t lift_function_start(const lift_tree_t *tree, uint32_t function);
 /* Applies a rewrite to one kernel of the text.  It tries the kernels in turn, beginning with one drawn at random.  Returns whether the
  * rewrite was made. */
 bool lift_try_kernels(const lift_subject_t *subject, lift_change_t *change,

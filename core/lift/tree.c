@@ -98,12 +98,12 @@ void lift_operator(const lift_tree_t *tree, uint32_t node, char out[4]) {
    out[0] = '\0';
    if (first == LIFT_NONE)
       return;
-   if (n->kind == LIFT_BINARY || n->kind == LIFT_COMPOUND_ASSIGNMENT) {
+   if (n->kind == LIFT_BINARY || n->kind == LIFT_COMPOUND_ASSIGNMENT || (n->kind == LIFT_CALL && tree->nodes[first].start == n->start)) {
       const uint32_t second = tree->nodes[first].next;
       if (second == LIFT_NONE)
          return;
       from = tree->nodes[first].end;
-      to = tree->nodes[second].start;
+      to = n->kind == LIFT_CALL ? n->end : tree->nodes[second].start; /* a call's second child is the operator itself */
    } else if (n->kind == LIFT_UNARY) {
       const bool before = tree->nodes[first].start > n->start;
       from = before ? n->start : tree->nodes[first].end;
@@ -127,6 +127,7 @@ bool lift_is_assignment(const lift_tree_t *tree, uint32_t node) {
    switch (tree->nodes[node].kind) {
    case LIFT_COMPOUND_ASSIGNMENT:
       return true;
+   case LIFT_CALL: /* of a struct's operator = */
    case LIFT_BINARY:
    case LIFT_UNARY:
       lift_operator(tree, node, own);
@@ -200,6 +201,12 @@ void lift_callee(const lift_tree_t *tree, uint32_t call, char *out, size_t size)
       lift_name(tree, first, out, size);
    else
       snprintf(out, size, "%.*s", (int)word_at(tree, tree->nodes[call].start, tree->nodes[call].end), tree->text + tree->nodes[call].start);
+}
+
+bool lift_is_copy(const lift_tree_t *tree, uint32_t call) {
+   const uint32_t first = lift_is(tree, call, LIFT_CALL) ? lift_child(tree, call, 0) : LIFT_NONE;
+   return first != LIFT_NONE && tree->nodes[first].next == LIFT_NONE && tree->nodes[first].start == tree->nodes[call].start &&
+          tree->nodes[first].end == tree->nodes[call].end;
 }
 
 bool lift_uses(const lift_tree_t *tree, uint32_t subtree, uint32_t declaration) {

@@ -66,6 +66,8 @@ uint32_t lift_lengths(const lift_tree_t *tree, uint32_t variable, uint32_t *out,
 uint32_t lift_base(const lift_tree_t *tree, uint32_t expression);
 /* Copies the name of the function that a call calls, cut to size. */
 void lift_callee(const lift_tree_t *tree, uint32_t call, char *out, size_t size);
+/* Whether a call is only the construction of a copy, which has the text of what is copied. */
+bool lift_is_copy(const lift_tree_t *tree, uint32_t call);
 /* Whether a name in the subtree is declared by the node. */
 bool lift_uses(const lift_tree_t *tree, uint32_t subtree, uint32_t declaration);
 /* Whether the word occurs in the subtree as a name ("threadIdx"). */
