@@ -20,7 +20,7 @@ bool lift_list_split(const char *text, lift_list_t *list) {
    if (text[strspn(text, " ")] == '\0')
       return true;
    for (const char *at = text;; at++) {
-      depth += (*at == '(' || *at == '<') - (*at == ')' || *at == '>');
+      depth += (*at == '(' || *at == '<' || *at == '{') - (*at == ')' || *at == '>' || *at == '}');
       if (*at != '\0' && (*at != ',' || depth != 0))
          continue;
       if (list->count == LIFT_MAX_LIST || !copy_trimmed(list->entries[list->count++], LIFT_MAX_EXPRESSION, from, (size_t)(at - from)))
@@ -246,6 +246,24 @@ bool lift_add_entry(lift_change_t *change, const lift_tree_t *tree, const manife
       return lift_refuse(change, "the manifest's %s is not written one key a line", section);
    lift_replace(change, end, end, "  %s\n", entry);
    return true;
+}
+
+void lift_remove_entry(lift_change_t *change, const lift_tree_t *tree, const manifest_t *manifest, const char *section, const char *name) {
+   uint32_t start, end, entries = 0, from = 0, to = 0;
+   if (!find_section(tree, manifest, section, &start, &end))
+      return;
+   for (uint32_t at = start + (uint32_t)strcspn(tree->text + start, "\n") + 1; at < end;) {
+      const uint32_t next = at + (uint32_t)strcspn(tree->text + at, "\n") + 1;
+      const char *line = tree->text + at + strspn(tree->text + at, " ");
+      if (strncmp(line, name, strlen(name)) == 0 && line[strlen(name)] == ':') {
+         from = at;
+         to = next;
+      }
+      entries++;
+      at = next;
+   }
+   if (to > 0 && to <= end) /* an entry that has a line of its own */
+      lift_replace(change, entries == 1 ? start : from, to, "%s", "");
 }
 
 void lift_fresh_name(const lift_tree_t *tree, const char *wanted, char *out, size_t size) {

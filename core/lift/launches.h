@@ -8,7 +8,7 @@
 
 enum { LIFT_MAX_LAUNCHES = 64, LIFT_MAX_LIST = 32, LIFT_MAX_EXPRESSION = 512 };
 
-/* Splits a list at its commas outside parentheses and angle brackets, and trims each entry.  Returns the
+/* Splits a list at its commas outside parentheses, braces and angle brackets, and trims each entry.  Returns the
  * number of entries, or 0 when there are too many. */
 typedef struct lift_list {
    uint32_t count;
@@ -46,6 +46,8 @@ bool lift_same_text(const char *one, const char *other);
 /* Adds the edits of the manifest.  False, with a refusal, when the manifest does not have one key per line. */
 bool lift_write_launches(lift_change_t *change, const lift_tree_t *tree, const manifest_t *manifest, const lift_launches_t *launches);
 bool lift_add_entry(lift_change_t *change, const lift_tree_t *tree, const manifest_t *manifest, const char *section, const char *entry);
+/* Removes an entry that has a line of its own, and the section with its last entry.  Leaves one that is written in another way. */
+void lift_remove_entry(lift_change_t *change, const lift_tree_t *tree, const manifest_t *manifest, const char *section, const char *name);
 /* Makes a name that does not occur in the text: `wanted`, or `wanted` with a number appended. */
 void lift_fresh_name(const lift_tree_t *tree, const char *wanted, char *out, size_t size);
 

@@ -18,6 +18,7 @@ const lift_rewrite_t LIFT_REWRITES[] = {
    {"vector_copy", "a copy into shared memory fetches four numbers at once", lift_vector_copy},
    {"vector_access", "a thread computes four neighbouring elements, and accesses them at once", lift_vector_access},
    {"double_buffer", "the next tile is copied into shared memory while the present one is computed with", lift_double_buffer},
+   {"join_launches", "two launches that follow each other become one", lift_join_launches},
    {"block_to_warp", "a warp computes the row that a block computed", lift_block_to_warp},
    {"warp_to_block", "a block computes the row that a warp computed", lift_warp_to_block},
 };

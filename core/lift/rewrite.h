@@ -37,6 +37,7 @@ bool lift_split_reduction(const lift_subject_t *subject, lift_change_t *change);
 bool lift_vector_copy(const lift_subject_t *subject, lift_change_t *change);     /* vector_copy.c */
 bool lift_vector_access(const lift_subject_t *subject, lift_change_t *change);   /* vector_access.c */
 bool lift_double_buffer(const lift_subject_t *subject, lift_change_t *change);   /* double_buffer.c */
+bool lift_join_launches(const lift_subject_t *subject, lift_change_t *change);   /* join_launches.c */
 bool lift_block_to_warp(const lift_subject_t *subject, lift_change_t *change);   /* block_to_warp.c */
 bool lift_warp_to_block(const lift_subject_t *subject, lift_change_t *change);   /* warp_to_block.c */
 
