@@ -103,7 +103,7 @@ static bool write_function(block_to_warp_t *to, uint32_t function, const lift_ch
    if (word)
       snprintf(wanted, sizeof wanted, "%.*swarp%s", (int)(word - old), old, word + 5);
    else
-      snprintf(wanted, sizeof wanted, "%s_of_warp", old);
+      snprintf(wanted, sizeof wanted, "warp_%s", old);
    lift_fresh_name(tree, wanted, name, sizeof name);
    for (uint32_t e = 0; e < edits->count; e++)
       lift_replace(&all, edits->edits[e].start, edits->edits[e].end, "%s", edits->edits[e].text);

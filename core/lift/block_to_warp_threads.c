@@ -302,7 +302,7 @@ bool block_to_warp_threads(block_to_warp_t *to) {
          continue;
       if (lift_is(tree, i, LIFT_ASSEMBLY) || lift_is(tree, i, LIFT_LAMBDA))
          return lift_refuse(to->change, "line %u: assembly or a lambda", lift_line(tree, i));
-      if (lift_is(tree, i, LIFT_NAME) && !check_name(to, i))
+      if (lift_is(tree, i, LIFT_NAME) && lift_around(tree, i, LIFT_SHARED) == LIFT_NONE && !check_name(to, i))
          return false;
       if (block_to_warp_is_barrier(tree, i))
          lift_replace_node(to->change, tree, i, "__syncwarp()");

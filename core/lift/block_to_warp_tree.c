@@ -206,7 +206,8 @@ static void write_fold(const trees_t *trees, uint32_t loop, const fold_t *fold, 
    lift_name(tree, distance, own, sizeof own);
    lift_replace_node(edits, tree, fold->first, "16");
    lift_replace(edits, tree->nodes[fold->condition].start, tree->nodes[then].start, "%s", "");
-   lift_replace(edits, lift_line_start(tree, tree->nodes[fold->barrier].start), lift_statement_end(tree, fold->barrier), "%s", "");
+   const uint32_t line = lift_line_start(tree, tree->nodes[fold->barrier].start), end = lift_statement_end(tree, fold->barrier);
+   lift_replace(edits, line, end + (line != tree->nodes[fold->barrier].start && tree->text[end] == '\n'), "%s", "");
    for (uint32_t a = 0; a < fold->count; a++) {
       lift_name(tree, fold->arrays[a], name, sizeof name);
       lift_replace(edits, tree->nodes[fold->others[a]].start, tree->nodes[fold->others[a]].end, "__shfl_xor_sync(0xffffffffu, %s, %s)", name, own);

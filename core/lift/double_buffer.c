@@ -10,7 +10,7 @@
  *   - the copy changes only arrays in shared memory, which are used nowhere outside of the loop, and reads none of them;
  *   - it writes the same elements in every turn, so that no turn reads what an earlier one left;
  *   - the computation changes neither memory nor shared memory, nor what the copy reads;
- *   - nothing that the copy declares is used by the computation, and neither part has another barrier.
+ *   - nothing that the copy declares is used by the computation; neither part has another barrier, and the copy no shuffle.
  * All threads meet the new barriers, because they met the old ones as often. */
 #include "lift/double_buffer.h"
 
@@ -52,17 +52,17 @@ static bool read_parts(double_buffer_t *buffer) {
    return buffer->copy != buffer->copy_end && buffer->compute != LIFT_NONE && buffer->compute != buffer->compute_end;
 }
 
-/* Whether a call, in a subtree or in a function of the text that it calls, is a barrier or another act of several threads. */
-static bool meets_others(const lift_tree_t *tree, uint32_t subtree, int depth) {
+/* Whether a subtree, or a function of the text that it calls, calls a function whose name has the word: "sync" for an act of several threads. */
+static bool meets_others(const lift_tree_t *tree, uint32_t subtree, const char *word, int depth) {
    char callee[128];
    for (uint32_t i = subtree; i < tree->nodes[subtree].last; i++) {
       if (!lift_is(tree, i, LIFT_CALL))
          continue;
       lift_callee(tree, i, callee, sizeof callee);
-      if (strstr(callee, "__sync") || strstr(callee, "_sync"))
+      if (strstr(callee, word))
          return true;
       const uint32_t function = lift_function_named(tree, callee);
-      if (function != LIFT_NONE && (depth == 0 || meets_others(tree, function, depth - 1)))
+      if (function != LIFT_NONE && (depth == 0 || meets_others(tree, function, word, depth - 1)))
          return true;
    }
    return false;
@@ -86,7 +86,7 @@ static bool read_copy(double_buffer_t *buffer) {
       const uint32_t count = lift_effects(tree, s, effects, MOST_EFFECTS, buffer->change);
       if (count == LIFT_NONE)
          return false;
-      if (meets_others(tree, s, 3))
+      if (meets_others(tree, s, "sync", 3))
          return lift_refuse(buffer->change, "line %u: a barrier, or another act of several threads, in the copy", lift_line(tree, s));
       for (uint32_t e = 0; e < count; e++) {
          const uint32_t tile = effects[e].variable;
@@ -118,8 +118,8 @@ static bool check_computation(const double_buffer_t *buffer) {
       const uint32_t count = lift_effects(tree, s, effects, MOST_EFFECTS, buffer->change);
       if (count == LIFT_NONE)
          return false;
-      if (meets_others(tree, s, 3) && !lift_is(tree, s, LIFT_DECLARATIONS))
-         return lift_refuse(buffer->change, "line %u: a barrier, or another act of several threads, in the computation", lift_line(tree, s));
+      if (meets_others(tree, s, "__syncthreads", 3))
+         return lift_refuse(buffer->change, "line %u: a barrier in the computation", lift_line(tree, s));
       for (uint32_t e = 0; e < count; e++) {
          const uint32_t variable = effects[e].variable;
          const bool local = lift_is(tree, variable, LIFT_VARIABLE) || (lift_is(tree, variable, LIFT_PARAMETER) && strstr(tree->nodes[variable].type, "(&)"));

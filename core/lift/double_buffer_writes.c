@@ -74,6 +74,23 @@ static bool is_steady(const lift_tree_t *tree, const tainted_t *tainted, uint32_
    return true;
 }
 
+/* Whether an index is the same in every turn: it names nothing that is not, or it is `c - k` with `c = k + same` and k the first of the tainted, the loop's variable. */
+static bool is_steady_index(const lift_tree_t *tree, const tainted_t *tainted, uint32_t index) {
+   const uint32_t plain = lift_plain(tree, index);
+   if (!is_tainted(tree, tainted, index))
+      return true;
+   if (tainted->full || tainted->count == 0 || !lift_is(tree, plain, LIFT_BINARY) || !lift_operator_is(tree, plain, "-"))
+      return false;
+   const uint32_t left = lift_plain(tree, lift_child(tree, plain, 0)), right = lift_plain(tree, lift_child(tree, plain, 1)),
+                  variable = lift_is(tree, left, LIFT_NAME) ? tree->nodes[left].declaration : LIFT_NONE;
+   const uint32_t sum = lift_is(tree, variable, LIFT_VARIABLE) && lift_initialiser(tree, variable) != LIFT_NONE ? lift_plain(tree, lift_initialiser(tree, variable)) : LIFT_NONE;
+   if (!lift_is(tree, right, LIFT_NAME) || tree->nodes[right].declaration != tainted->list[0] || !lift_is(tree, sum, LIFT_BINARY) || !lift_operator_is(tree, sum, "+") ||
+       lift_assigns(tree, lift_function_of(tree, variable), variable))
+      return false;
+   const uint32_t start = lift_plain(tree, lift_child(tree, sum, 0));
+   return lift_is(tree, start, LIFT_NAME) && tree->nodes[start].declaration == tainted->list[0] && !is_tainted(tree, tainted, lift_child(tree, sum, 1));
+}
+
 static bool check(const lift_tree_t *tree, uint32_t statement, uint32_t tile, tainted_t *tainted, int depth);
 
 /* Whether a function writes the same elements through its parameter in every turn. */
@@ -109,7 +126,7 @@ static bool check(const lift_tree_t *tree, uint32_t statement, uint32_t tile, ta
          continue;
       uint32_t top = i, around = tree->nodes[i].parent;
       for (; lift_is(tree, around, LIFT_SUBSCRIPT) || lift_is(tree, around, LIFT_PARENTHESES); around = tree->nodes[around].parent) {
-         if (lift_is(tree, around, LIFT_SUBSCRIPT) && (lift_child(tree, around, 0) != top || is_tainted(tree, tainted, lift_child(tree, around, 1))))
+         if (lift_is(tree, around, LIFT_SUBSCRIPT) && (lift_child(tree, around, 0) != top || !is_steady_index(tree, tainted, lift_child(tree, around, 1))))
             return false;
          top = around;
       }

@@ -72,7 +72,7 @@ static bool check_buffers(join_launches_t *join) {
       for (uint32_t b = 0; b < join->arguments[1]->count; b++) {
          const uint32_t one = lift_parameter(tree, join->kernels[0]->kernel, a), other = lift_parameter(tree, join->kernels[1]->kernel, b);
          const char *argument = join->arguments[0]->entries[a];
-         uint32_t stores, loads, uses;
+         uint32_t stores, other_stores, uses;
          if (one == LIFT_NONE || other == LIFT_NONE)
             return lift_refuse(join->change, "launch %u has more arguments than the kernel", join->first + 1);
          if (!strchr(tree->nodes[one].type, '*') || !strchr(tree->nodes[other].type, '*') || !same_buffer(argument, join->arguments[1]->entries[b]))
@@ -81,10 +81,10 @@ static bool check_buffers(join_launches_t *join) {
          if (still)
             continue;
          const bool stays = stays_at_element(join->kernels[0], one, &stores, &uses), single = stores == 1 && uses == 1;
-         if (!stays || !stays_at_element(join->kernels[1], other, &loads, &uses) || strcmp(argument, join->arguments[1]->entries[b]) != 0)
+         if (!stays || !stays_at_element(join->kernels[1], other, &other_stores, &uses) || strcmp(argument, join->arguments[1]->entries[b]) != 0)
             return lift_refuse(join->change, "launches %u and %u use '%.*s' at more than the thread's element", join->first + 1, join->first + 2,
                                (int)buffer_length(argument), argument);
-         if (join->stored == LIFT_NONE && single && loads == 0 && uses > 0 && single_store(join->kernels[0], one) != LIFT_NONE) {
+         if (join->stored == LIFT_NONE && single && other_stores == 0 && uses > 0 && single_store(join->kernels[0], one) != LIFT_NONE) {
             join->stored = one;
             join->loaded = other;
             join->store = single_store(join->kernels[0], one);
@@ -153,6 +153,8 @@ static bool check_launches(const join_launches_t *join) {
    const bool followed = join->first + 2 < join->launches->count && join->launches->list[join->first + 2].is_else;
    if (one->is_else || other->is_else || followed || strcmp(one->when, other->when) != 0)
       return lift_refuse(join->change, "launches %u and %u have different conditions", join->first + 1, join->first + 2);
+   if (strchr(one->args, '{') || strchr(other->args, '{'))
+      return lift_refuse(join->change, "launch %u or %u passes a struct", join->first + 1, join->first + 2);
    if (one->shared[0] || other->shared[0] || one->cooperative || other->cooperative)
       return lift_refuse(join->change, "launch %u or %u has dynamic shared memory or is cooperative", join->first + 1, join->first + 2);
    if (!lift_same_text(one->grid, other->grid) || !lift_same_text(one->block, other->block))

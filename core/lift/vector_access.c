@@ -75,8 +75,9 @@ static bool change_launches(const vector_access_t *access) {
       const bool runs = lift_launch_runs(old, access->tree, access->kernel, arguments);
       sound = launches->count + 2 <= LIFT_MAX_LAUNCHES || lift_refuse(access->change, "the manifest would have more than %d launches", LIFT_MAX_LAUNCHES);
       if (sound && runs) {
-         sound = old->shared[0] == '\0' && !old->cooperative ? make_launch(access, old, &launches->list[launches->count])
-                                                             : lift_refuse(access->change, "launch %u has dynamic shared memory or is cooperative", l + 1);
+         sound = old->shared[0] == '\0' && !old->cooperative && !strchr(old->args, '{')
+                    ? make_launch(access, old, &launches->list[launches->count])
+                    : lift_refuse(access->change, "launch %u has dynamic shared memory, is cooperative or passes a struct", l + 1);
          launches->count++;
          found = true;
       }
