@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "lift/parse.h"
 
+enum { LONGEST_NAME = 48 };
 enum { STEPS = 8 }; /* most rewrites of one request: the wanted rewrite and those that it needs */
 
 const lift_rewrite_t LIFT_REWRITES[] = {
@@ -37,6 +38,17 @@ typedef struct asking {
    rkb_random_t *stream;
 } asking_t;
 
+/* Whether a declared name is longer than rewrites keep names; they would write it cut. */
+static bool has_long_name(const lift_tree_t *tree) {
+   char name[LONGEST_NAME + 2];
+   for (uint32_t i = 0; i < tree->count; i++) {
+      lift_name(tree, i, name, sizeof name);
+      if (strlen(name) > LONGEST_NAME)
+         return true;
+   }
+   return false;
+}
+
 /* Parses one text once and tries the rewrites in turn, from `first` on, until one applies.  *changed NULL: no
  * rewrite applies, and change->refusal is the refusal of the first rewrite. */
 static int try_text(const char *source, const lift_rewrite_t *const *rewrites, uint32_t count, const asking_t *asking, char **changed,
@@ -53,6 +65,10 @@ static int try_text(const char *source, const lift_rewrite_t *const *rewrites, u
    }
    int status = lift_parse(source, manifest, asking->cancelled, asking->argument, &tree, change->refusal, sizeof change->refusal, err);
    const lift_subject_t subject = {tree, manifest, asking->stream};
+   if (status == RKB_OK && tree && has_long_name(tree)) {
+      lift_refuse(change, "a name has more than %d characters", LONGEST_NAME);
+      count = 0;
+   }
    for (uint32_t i = 0; status == RKB_OK && tree && !*changed && i < count; i++) {
       char kept[sizeof change->refusal];
       const char *needed = change->first;
