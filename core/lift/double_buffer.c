@@ -190,6 +190,8 @@ static bool apply_to(const lift_subject_t *subject, uint32_t loop, lift_change_t
       return lift_refuse(change, "line %u: no loop that counts up over a copy, a barrier, a computation and a barrier", line);
    if (!check_loop(&buffer) || !read_copy(&buffer) || !check_computation(&buffer) || !check_names(&buffer))
       return false;
+   if (!double_buffer_has_no_views(&buffer))
+      return lift_refuse(change, "line %u: the loop has pointers, or views of shared memory", line);
    for (uint32_t t = 0; t < buffer.tile_count; t++)
       if (!double_buffer_writes(&buffer, buffer.tiles[t])) {
          char name[64];

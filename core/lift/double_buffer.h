@@ -21,6 +21,9 @@ typedef struct double_buffer {
 
 /* Whether the copy writes the same elements of the tile in every turn, whatever the loop's variable is, and reads none: double_buffer_writes.c */
 bool double_buffer_writes(const double_buffer_t *buffer, uint32_t tile);
+/* Whether the loop uses shared memory element by element, and has no pointer or reference through which something could be stored unseen.  A view as
+ * wider numbers may also need an alignment that the second tile has not: the same file. */
+bool double_buffer_has_no_views(const double_buffer_t *buffer);
 void double_buffer_write(const double_buffer_t *buffer); /* double_buffer_text.c */
 
 #endif

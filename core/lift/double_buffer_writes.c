@@ -138,18 +138,38 @@ static bool check(const lift_tree_t *tree, uint32_t statement, uint32_t tile, ta
    return true;
 }
 
-/* Whether the computation reads the tile element by element: a view of it as wider numbers may need an alignment that the second tile has not. */
-static bool is_read_by_elements(const double_buffer_t *buffer, uint32_t tile) {
+/* Whether a function of the text could keep or change what is passed to it.  Functions that are not of the text get values. */
+static bool could_change(const lift_tree_t *tree, uint32_t call, uint32_t argument) {
+   char callee[128];
+   lift_callee(tree, call, callee, sizeof callee);
+   const uint32_t function = lift_function_named(tree, callee);
+   if (function == LIFT_NONE)
+      return lift_is(tree, lift_child(tree, call, 0), LIFT_MEMBER);
+   for (uint32_t p = 0; lift_parameter(tree, function, p) != LIFT_NONE; p++)
+      if (lift_child(tree, call, p + 1) == argument)
+         return lift_is_changeable(tree, lift_parameter(tree, function, p));
+   return true;
+}
+
+bool double_buffer_has_no_views(const double_buffer_t *buffer) {
    const lift_tree_t *tree = buffer->tree;
    for (uint32_t i = buffer->loop.body; i < tree->nodes[buffer->loop.body].last; i++) {
-      if (!lift_is(tree, i, LIFT_NAME) || tree->nodes[i].declaration != tile)
+      if (lift_is(tree, i, LIFT_VARIABLE) && strpbrk(tree->nodes[i].type, "*&") && strncmp(tree->nodes[i].type, "const ", 6) != 0)
+         return false;
+      if (!lift_is(tree, i, LIFT_NAME) || !lift_is(tree, tree->nodes[i].declaration, LIFT_SHARED))
          continue;
       uint32_t top = i;
-      while (lift_is(tree, tree->nodes[top].parent, LIFT_SUBSCRIPT) && lift_child(tree, tree->nodes[top].parent, 0) == top)
+      while (lift_is(tree, tree->nodes[top].parent, LIFT_PARENTHESES) ||
+             (lift_is(tree, tree->nodes[top].parent, LIFT_SUBSCRIPT) && lift_child(tree, tree->nodes[top].parent, 0) == top))
          top = tree->nodes[top].parent;
       const uint32_t around = tree->nodes[top].parent;
-      if (lift_is(tree, around, LIFT_CAST) || lift_is(tree, around, LIFT_UNARY) || lift_is(tree, around, LIFT_VARIABLE) ||
-          (lift_is(tree, around, LIFT_BINARY) && top == i))
+      bool copied = false;
+      for (uint32_t t = 0; t < buffer->tile_count; t++)
+         copied = copied || (tree->nodes[i].declaration == buffer->tiles[t] && i >= buffer->copy && i < buffer->copy_end);
+      if (lift_is(tree, around, LIFT_CAST) || (lift_is(tree, around, LIFT_UNARY) && lift_operator_is(tree, around, "&")) ||
+          (top == i && !lift_is(tree, around, LIFT_CALL)) || lift_is(tree, around, LIFT_BRACES) ||
+          (lift_is(tree, around, LIFT_VARIABLE) && strpbrk(tree->nodes[around].type, "*&")) ||
+          (!copied && lift_is(tree, around, LIFT_CALL) && !lift_is_assignment(tree, around) && !lift_is_copy(tree, around) && could_change(tree, around, top)))
          return false;
    }
    return true;
@@ -161,5 +181,5 @@ bool double_buffer_writes(const double_buffer_t *buffer, uint32_t tile) {
    for (uint32_t s = buffer->copy; s != buffer->copy_end; s = buffer->tree->nodes[s].next)
       if (!check(buffer->tree, s, tile, &tainted, DEPTH))
          return false;
-   return is_read_by_elements(buffer, tile);
+   return true;
 }
