@@ -2,8 +2,9 @@
  *
  * Before: `for (k = first; k < last; k += depth) { copy tile k; __syncthreads(); compute with the tile; __syncthreads(); }`, or the same with the
  * last barrier at the beginning.
- * After: two tiles.  The first is copied before the loop; a turn waits at a barrier, copies the tile after next into the one that nobody reads
- * any more, and computes with the other one.
+ * After: two buffers.  The first tile is copied before the loop; a turn waits at a barrier, copies the next tile into the buffer that nobody reads
+ * any more, and computes with the other one.  Where the tiles are so large that two do not fit into 48 KB, which the compiler decides, there is
+ * one buffer, and the loop does what it did.
  *
  * Holds where
  *   - the loop counts up and is left at its end alone, and the two barriers are statements of its body;
@@ -198,7 +199,8 @@ static bool apply_to(const lift_subject_t *subject, uint32_t loop, lift_change_t
          lift_name(tree, buffer.tiles[t], name, sizeof name);
          return lift_refuse(change, "line %u: the copy is not known to write the same elements of '%s' in every turn and to read none", line, name);
       }
-   double_buffer_write(&buffer);
+   if (!double_buffer_write(&buffer))
+      return false;
    snprintf(change->note, sizeof change->note, "two buffers for the tiles of the loop in line %u, and one barrier a turn", line);
    return true;
 }

@@ -24,6 +24,7 @@ bool double_buffer_writes(const double_buffer_t *buffer, uint32_t tile);
 /* Whether the loop uses shared memory element by element, and has no pointer or reference through which something could be stored unseen.  A view as
  * wider numbers may also need an alignment that the second tile has not: the same file. */
 bool double_buffer_has_no_views(const double_buffer_t *buffer);
-void double_buffer_write(const double_buffer_t *buffer); /* double_buffer_text.c */
+/* False, with a refusal, when the text cannot be written: double_buffer_text.c */
+bool double_buffer_write(const double_buffer_t *buffer);
 
 #endif
