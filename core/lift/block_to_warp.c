@@ -61,7 +61,8 @@ static bool check_launches(const block_to_warp_t *to, bool *free_number) {
       if (launch->shared[0] || launch->cooperative)
          sound = lift_refuse(to->change, "launch %u has dynamic shared memory or is cooperative", l + 1);
       else if (!is_of_warps(to->manifest, launch->block))
-         sound = lift_refuse(to->change, "launch %u: '%s' threads are not known to be several whole warps", l + 1, launch->block);
+         sound = lift_refuse(to->change, "launch %u: '%s' threads are not known to be several whole warps",
+                             l + 1, launch->block);
       else if (!lift_list_split(launch->grid, grid) || grid->count == 0 || strcmp(grid->entries[0], "1") == 0)
          sound = lift_refuse(to->change, "launch %u has a single row", l + 1);
    }
@@ -74,14 +75,17 @@ static bool gathers(const lift_tree_t *tree, uint32_t assignment, uint32_t varia
    static const char *const joins[] = {"fmaxf", "fminf", "max", "min", NULL};
    char callee[64];
    if (lift_operator_is(tree, assignment, "+=") || lift_operator_is(tree, assignment, "-="))
-      return lift_is(tree, assignment, LIFT_COMPOUND_ASSIGNMENT) && !lift_uses(tree, lift_child(tree, assignment, 1), variable);
-   const uint32_t value = lift_is(tree, assignment, LIFT_BINARY) ? lift_plain(tree, lift_child(tree, assignment, 1)) : LIFT_NONE;
+      return lift_is(tree, assignment, LIFT_COMPOUND_ASSIGNMENT) &&
+             !lift_uses(tree, lift_child(tree, assignment, 1), variable);
+   const uint32_t value =
+      lift_is(tree, assignment, LIFT_BINARY) ? lift_plain(tree, lift_child(tree, assignment, 1)) : LIFT_NONE;
    if (!lift_is(tree, value, LIFT_CALL) || lift_children(tree, value) != 3)
       return false;
    lift_callee(tree, value, callee, sizeof callee);
    for (int i = 0; joins[i]; i++)
       if (strcmp(callee, joins[i]) == 0)
-         return lift_base(tree, lift_child(tree, value, 1)) == variable && !lift_uses(tree, lift_child(tree, value, 2), variable);
+         return lift_base(tree, lift_child(tree, value, 1)) == variable &&
+                !lift_uses(tree, lift_child(tree, value, 2), variable);
    return false;
 }
 
@@ -91,7 +95,8 @@ static bool check_gathering(const block_to_warp_t *to) {
    for (uint32_t i = to->kernel; i < tree->nodes[to->kernel].last; i++) {
       lift_effect_t effects[MOST_EFFECTS];
       lift_loop_t loop;
-      if (!lift_is(tree, i, LIFT_FOR) || block_to_warp_owns(to, i) || !lift_loop_read(tree, i, &loop) || loop.step == LIFT_NONE)
+      if (!lift_is(tree, i, LIFT_FOR) || block_to_warp_owns(to, i) || !lift_loop_read(tree, i, &loop) ||
+          loop.step == LIFT_NONE)
          continue;
       const uint32_t count = lift_effects(tree, loop.body, effects, MOST_EFFECTS, to->change);
       if (count == LIFT_NONE)
@@ -102,9 +107,13 @@ static bool check_gathering(const block_to_warp_t *to) {
             continue;
          bool sound = lift_is(tree, variable, LIFT_VARIABLE) && lift_is_assignment(tree, effects[e].node);
          for (uint32_t n = loop.body; sound && n < tree->nodes[loop.body].last; n++)
-            sound = !lift_is_assignment(tree, n) || lift_base(tree, lift_assigned(tree, n)) != variable || gathers(tree, n, variable);
+            sound = !lift_is_assignment(tree, n) || lift_base(tree, lift_assigned(tree, n)) != variable ||
+                    gathers(tree, n, variable);
          if (!sound)
-            return lift_refuse(to->change, "line %u: what the loop gathers may depend on the number of threads, which is one number here", lift_line(tree, i));
+            return lift_refuse(
+               to->change,
+               "line %u: what the loop gathers may depend on the number of threads, which is one number here",
+               lift_line(tree, i));
       }
    }
    return true;
@@ -135,11 +144,12 @@ static bool change_launches(const block_to_warp_t *to, const lift_launches_t *be
          rkb_text_format(&text, "%s / 32)", launch->block);
       for (uint32_t g = 1; g < grid->count; g++)
          rkb_text_format(&text, ", %s", grid->entries[g]);
-      sound = text.length < sizeof launch->grid && strlen(launch->args) + strlen(grid->entries[0]) + 3 < sizeof launch->args;
+      sound = text.length < sizeof launch->grid &&
+              strlen(launch->args) + strlen(grid->entries[0]) + 3 < sizeof launch->args;
       if (sound) {
          snprintf(launch->grid, sizeof launch->grid, "%s", rkb_text_get(&text));
-         snprintf(launch->args + strlen(launch->args), sizeof launch->args - strlen(launch->args), "%s%s", launch->args[0] ? ", " : "",
-                  grid->entries[0]);
+         snprintf(launch->args + strlen(launch->args), sizeof launch->args - strlen(launch->args), "%s%s",
+                  launch->args[0] ? ", " : "", grid->entries[0]);
       } else
          lift_refuse(to->change, "an expression of launch %u becomes too long", l + 1);
       rkb_text_free(&text);
@@ -162,10 +172,11 @@ static bool write_head(block_to_warp_t *to) {
    rkb_text_init(&size, 1024);
    lift_write_node(&size, tree, to->size);
    lift_replace(to->change, tree->nodes[last].end, tree->nodes[last].end, ", int %s", to->rows);
-   lift_replace(to->change, tree->nodes[body].start + 1, tree->nodes[body].start + 1,
-                "\n   /* A warp computes a row, and a block several. */\n   const unsigned %s = threadIdx.x %% 32, %s = blockIdx.x * (%s / 32) + threadIdx.x / 32;\n"
-                "   if (%s >= (unsigned)%s)\n      return; /* the same for a whole warp */",
-                to->lane, to->row, rkb_text_get(&size), to->row, to->rows);
+   lift_replace(
+      to->change, tree->nodes[body].start + 1, tree->nodes[body].start + 1,
+      "\n   /* A warp computes a row, and a block several. */\n   const unsigned %s = threadIdx.x %% 32, %s = blockIdx.x * (%s / 32) + threadIdx.x / 32;\n"
+      "   if (%s >= (unsigned)%s)\n      return; /* the same for a whole warp */",
+      to->lane, to->row, rkb_text_get(&size), to->row, to->rows);
    rkb_text_free(&size);
    return true;
 }
@@ -173,13 +184,19 @@ static bool write_head(block_to_warp_t *to) {
 static bool apply_to(const lift_subject_t *subject, uint32_t kernel, lift_change_t *change) {
    const lift_tree_t *tree = subject->tree;
    lift_launches_t *launches = rkb_allocate(1, sizeof *launches);
-   block_to_warp_t to = {.tree = tree, .manifest = subject->manifest, .change = change, .launches = launches, .kernel = kernel, .size = LIFT_NONE};
+   block_to_warp_t to = {.tree = tree,
+                         .manifest = subject->manifest,
+                         .change = change,
+                         .launches = launches,
+                         .kernel = kernel,
+                         .size = LIFT_NONE};
    char name[64];
    bool free_number = false;
    lift_fresh_name(tree, "lane", to.lane, sizeof to.lane);
    lift_fresh_name(tree, "row_of_warp", to.row, sizeof to.row);
    lift_fresh_name(tree, "row_count", to.rows, sizeof to.rows);
-   bool sound = (tree->nodes[kernel].last - kernel <= LIFT_MAX_KERNEL || lift_refuse(change, "the kernel is too long")) &&
+   bool sound = (tree->nodes[kernel].last - kernel <= LIFT_MAX_KERNEL ||
+                 lift_refuse(change, "the kernel is too long")) &&
                 lift_launches_read(subject->manifest, launches, change) && check_launches(&to, &free_number);
    if (sound) {
       block_to_warp_joins(&to, lift_body(tree, kernel), change);
@@ -187,8 +204,8 @@ static bool apply_to(const lift_subject_t *subject, uint32_t kernel, lift_change
       block_to_warp_sent(&to, lift_body(tree, kernel), change);
    }
    sound = sound && block_to_warp_functions(&to) && block_to_warp_threads(&to) &&
-           (to.found > 0 || lift_refuse(change, "no sum or maximum over a block is known here")) && (free_number || check_gathering(&to)) &&
-           change_launches(&to, launches) && write_head(&to);
+           (to.found > 0 || lift_refuse(change, "no sum or maximum over a block is known here")) &&
+           (free_number || check_gathering(&to)) && change_launches(&to, launches) && write_head(&to);
    if (sound) {
       lift_name(tree, kernel, name, sizeof name);
       snprintf(change->note, sizeof change->note, "a warp of %s computes a row, and a block several", name);

@@ -10,7 +10,8 @@ enum { DEPTH = 16 };
 static bool is_joint(const lift_tree_t *tree, uint32_t call) {
    char callee[128];
    lift_callee(tree, call, callee, sizeof callee);
-   return strstr(callee, "_sync") || strstr(callee, "__sync") || strstr(callee, "__threadfence") || strstr(callee, "__activemask");
+   return strstr(callee, "_sync") || strstr(callee, "__sync") || strstr(callee, "__threadfence") ||
+          strstr(callee, "__activemask");
 }
 
 /* All functions and methods of the text, and whether each says anything of threads, itself or in one that it calls. */
@@ -26,12 +27,15 @@ static bool works_with_threads(const lift_tree_t *tree, functions_t *all, uint32
       return all->states[index] == WORKS_WITH_THREADS;
    all->states[index] = depth == 0 ? WORKS_WITH_THREADS : VISITED;
    for (uint32_t i = function; all->states[index] == VISITED && i < tree->nodes[function].last; i++) {
-      bool works = lift_is(tree, i, LIFT_SHARED) || lift_is(tree, i, LIFT_ASSEMBLY) || (lift_is(tree, i, LIFT_CALL) && is_joint(tree, i));
+      bool works = lift_is(tree, i, LIFT_SHARED) || lift_is(tree, i, LIFT_ASSEMBLY) ||
+                   (lift_is(tree, i, LIFT_CALL) && is_joint(tree, i));
       if (lift_is(tree, i, LIFT_NAME) || lift_is(tree, i, LIFT_MEMBER)) {
          lift_name(tree, i, name, sizeof name);
-         works = works || strcmp(name, "threadIdx") == 0 || strcmp(name, "blockIdx") == 0 || strcmp(name, "blockDim") == 0 || strcmp(name, "gridDim") == 0;
+         works = works || strcmp(name, "threadIdx") == 0 || strcmp(name, "blockIdx") == 0 ||
+                 strcmp(name, "blockDim") == 0 || strcmp(name, "gridDim") == 0;
          for (uint32_t f = 0; !works && f < all->count; f++)
-            works = f != index && lift_named(tree, all->list[f], name) && works_with_threads(tree, all, f, depth - 1);
+            works = f != index && lift_named(tree, all->list[f], name) &&
+                    works_with_threads(tree, all, f, depth - 1);
       }
       if (works)
          all->states[index] = WORKS_WITH_THREADS;
@@ -41,8 +45,10 @@ static bool works_with_threads(const lift_tree_t *tree, functions_t *all, uint32
 
 /* Whether a declaration gives the thread's, the lane's or the warp's number a name. */
 static bool is_number(const block_to_warp_t *to, uint32_t variable) {
-   const uint32_t value = lift_is(to->tree, variable, LIFT_VARIABLE) ? lift_initialiser(to->tree, variable) : LIFT_NONE;
-   return value != LIFT_NONE && (block_to_warp_is_lane(to, value) || block_to_warp_is_warp(to, value) || block_to_warp_is_thread(to, value));
+   const uint32_t value =
+      lift_is(to->tree, variable, LIFT_VARIABLE) ? lift_initialiser(to->tree, variable) : LIFT_NONE;
+   return value != LIFT_NONE && (block_to_warp_is_lane(to, value) || block_to_warp_is_warp(to, value) ||
+                                 block_to_warp_is_thread(to, value));
 }
 
 static bool is_owned(const block_to_warp_t *to, uint32_t node) {
@@ -55,14 +61,18 @@ static bool is_owned(const block_to_warp_t *to, uint32_t node) {
 /* A statement of a function's own block that computes the sum, names a number or a total, stores what is added up, or is a barrier or the return. */
 static bool belongs_to_a_sum(const block_to_warp_t *to, uint32_t statement) {
    const lift_tree_t *tree = to->tree;
-   if (block_to_warp_is_barrier(tree, statement) || is_owned(to, statement) || (lift_is(tree, statement, LIFT_RETURN) && tree->nodes[statement].next == LIFT_NONE))
+   if (lift_is_barrier(tree, statement) || is_owned(to, statement) ||
+       (lift_is(tree, statement, LIFT_RETURN) && tree->nodes[statement].next == LIFT_NONE))
       return true;
    if (lift_is(tree, statement, LIFT_BINARY))
-      return lift_operator_is(tree, statement, "=") && is_owned(to, lift_plain(tree, lift_child(tree, statement, 0)));
+      return lift_operator_is(tree, statement, "=") &&
+             is_owned(to, lift_plain(tree, lift_child(tree, statement, 0)));
    bool known = lift_is(tree, statement, LIFT_DECLARATIONS);
-   for (uint32_t c = known ? lift_child(tree, statement, 0) : LIFT_NONE; known && c != LIFT_NONE; c = tree->nodes[c].next) {
+   for (uint32_t c = known ? lift_child(tree, statement, 0) : LIFT_NONE; known && c != LIFT_NONE;
+        c = tree->nodes[c].next) {
       const uint32_t value = lift_is(tree, c, LIFT_VARIABLE) ? lift_initialiser(tree, c) : LIFT_NONE;
-      known = lift_is(tree, c, LIFT_SHARED) || is_number(to, c) || (value != LIFT_NONE && is_owned(to, lift_plain(tree, value)));
+      known = lift_is(tree, c, LIFT_SHARED) || is_number(to, c) ||
+              (value != LIFT_NONE && is_owned(to, lift_plain(tree, value)));
    }
    return known;
 }
@@ -81,9 +91,11 @@ static bool is_only_a_sum(const block_to_warp_t *to, uint32_t function) {
       if (!lift_is(tree, i, LIFT_NAME) || block_to_warp_owns(to, i))
          continue;
       const uint32_t declaration = tree->nodes[i].declaration, around = lift_around(tree, i, LIFT_VARIABLE);
-      const bool thread = declaration == LIFT_NONE && (lift_named(tree, i, "threadIdx") || lift_named(tree, i, "blockIdx") || lift_named(tree, i, "blockDim") ||
-                                                       lift_named(tree, i, "gridDim"));
-      if ((thread || (declaration != LIFT_NONE && is_number(to, declaration))) && (around == LIFT_NONE || !lift_inside(tree, around, body) || !is_number(to, around)))
+      const bool thread =
+         declaration == LIFT_NONE && (lift_named(tree, i, "threadIdx") || lift_named(tree, i, "blockIdx") ||
+                                      lift_named(tree, i, "blockDim") || lift_named(tree, i, "gridDim"));
+      if ((thread || (declaration != LIFT_NONE && is_number(to, declaration))) &&
+          (around == LIFT_NONE || !lift_inside(tree, around, body) || !is_number(to, around)))
          return false;
       if (lift_is(tree, declaration, LIFT_SHARED))
          return false;
@@ -107,7 +119,8 @@ static bool write_function(block_to_warp_t *to, uint32_t function, const lift_ch
    lift_fresh_name(tree, wanted, name, sizeof name);
    for (uint32_t e = 0; e < edits->count; e++)
       lift_replace(&all, edits->edits[e].start, edits->edits[e].end, "%s", edits->edits[e].text);
-   lift_replace(&all, tree->nodes[function].name, tree->nodes[function].name + (uint32_t)strlen(old), "%s", name);
+   lift_replace(&all, tree->nodes[function].name, tree->nodes[function].name + (uint32_t)strlen(old), "%s",
+                name);
    rkb_text_init(&text, LIFT_MAX_TEXT);
    const uint32_t start = lift_function_start(tree, function);
    bool sound = lift_write(&text, tree, &all, start, tree->nodes[function].end) && !text.cut;
@@ -117,13 +130,15 @@ static bool write_function(block_to_warp_t *to, uint32_t function, const lift_ch
          if (!lift_is(tree, callee, LIFT_NAME) || !lift_named(tree, callee, old))
             continue;
          inside++;
-         lift_replace(to->change, tree->nodes[callee].name, tree->nodes[callee].name + (uint32_t)strlen(old), "%s", name);
+         lift_replace(to->change, tree->nodes[callee].name, tree->nodes[callee].name + (uint32_t)strlen(old),
+                      "%s", name);
       }
    sound = sound && (inside > 0 || lift_refuse(to->change, "the calls of %s are not read", old));
    if (lift_count_calls(tree, old) == inside)
       lift_replace(to->change, start, tree->nodes[function].end, "%s", rkb_text_get(&text));
    else
-      lift_replace(to->change, tree->nodes[function].end, tree->nodes[function].end, "\n\n/* The same over a warp. */\n%s", rkb_text_get(&text));
+      lift_replace(to->change, tree->nodes[function].end, tree->nodes[function].end,
+                   "\n\n/* The same over a warp. */\n%s", rkb_text_get(&text));
    rkb_text_free(&text);
    lift_change_free(&all);
    return sound || lift_refuse(to->change, "%s is not understood", old);
@@ -139,14 +154,17 @@ static bool change_function(block_to_warp_t *to, uint32_t function, uint32_t cal
    block_to_warp_joins(to, body, &edits);
    block_to_warp_trees(to, body, &edits);
    for (uint32_t i = body; i < to->tree->nodes[body].last; i++)
-      if (block_to_warp_is_barrier(to->tree, i) && !block_to_warp_owns(to, i))
+      if (lift_is_barrier(to->tree, i) && !block_to_warp_owns(to, i))
          lift_replace_node(&edits, to->tree, i, "__syncwarp()");
    const bool sum = is_only_a_sum(to, function);
    to->found += found;
    if (sum && to->function_count < BLOCK_TO_WARP_FUNCTIONS)
       to->functions[to->function_count++] = function;
-   const bool sound = sum ? write_function(to, function, &edits)
-                          : lift_refuse(to->change, "line %u: %s works with threads, and is no known sum or maximum over a block", lift_line(to->tree, call), name);
+   const bool sound =
+      sum ? write_function(to, function, &edits)
+          : lift_refuse(to->change,
+                        "line %u: %s works with threads, and is no known sum or maximum over a block",
+                        lift_line(to->tree, call), name);
    lift_change_free(&edits);
    return sound;
 }
@@ -156,8 +174,8 @@ static bool own_passed_array(block_to_warp_t *to, uint32_t call, uint32_t functi
    const lift_tree_t *tree = to->tree;
    for (uint32_t p = 0; lift_parameter(tree, function, p) != LIFT_NONE; p++) {
       const uint32_t argument = lift_child(tree, call, p + 1);
-      if (argument != LIFT_NONE && lift_is(tree, lift_plain(tree, argument), LIFT_NAME) && lift_is(tree, lift_base(tree, argument), LIFT_SHARED) &&
-          !block_to_warp_own(to, argument))
+      if (argument != LIFT_NONE && lift_is(tree, lift_plain(tree, argument), LIFT_NAME) &&
+          lift_is(tree, lift_base(tree, argument), LIFT_SHARED) && !block_to_warp_own(to, argument))
          return false;
    }
    return true;
@@ -181,7 +199,8 @@ static bool check_call(block_to_warp_t *to, functions_t *all, uint32_t call) {
    }
    if (known && !own_passed_array(to, call, lift_function_named(tree, callee)))
       return lift_refuse(to->change, "the kernel has too many sums");
-   return known || !is_joint(tree, call) || lift_refuse(to->change, "line %u: %s outside of a known sum", lift_line(tree, call), callee);
+   return known || !is_joint(tree, call) ||
+          lift_refuse(to->change, "line %u: %s outside of a known sum", lift_line(tree, call), callee);
 }
 
 bool block_to_warp_functions(block_to_warp_t *to) {
@@ -191,14 +210,16 @@ bool block_to_warp_functions(block_to_warp_t *to) {
    bool sound = true;
    memset(all, 0, sizeof *all);
    for (uint32_t f = 0; sound && f < tree->count; f++) {
-      if ((!lift_is(tree, f, LIFT_FUNCTION) && !lift_is(tree, f, LIFT_METHOD)) || lift_body(tree, f) == LIFT_NONE)
+      if ((!lift_is(tree, f, LIFT_FUNCTION) && !lift_is(tree, f, LIFT_METHOD)) ||
+          lift_body(tree, f) == LIFT_NONE)
          continue;
-      sound = all->count < BLOCK_TO_WARP_ALL || lift_refuse(to->change, "the text has more than %d functions", BLOCK_TO_WARP_ALL);
+      sound = all->count < BLOCK_TO_WARP_ALL ||
+              lift_refuse(to->change, "the text has more than %d functions", BLOCK_TO_WARP_ALL);
       if (sound)
          all->list[all->count++] = f;
    }
    for (uint32_t i = body; sound && i < tree->nodes[body].last; i++)
-      if (lift_is(tree, i, LIFT_CALL) && !block_to_warp_owns(to, i) && !block_to_warp_is_barrier(tree, i))
+      if (lift_is(tree, i, LIFT_CALL) && !block_to_warp_owns(to, i) && !lift_is_barrier(tree, i))
          sound = check_call(to, all, i);
    free(all);
    return sound;

@@ -7,13 +7,23 @@
 /* Whether the function gives the pointer itself another value. */
 static bool moves(const lift_tree_t *tree, uint32_t function, uint32_t pointer) {
    for (uint32_t i = function; i < tree->nodes[function].last; i++)
-      if (lift_is_assignment(tree, i) && lift_is(tree, lift_plain(tree, lift_assigned(tree, i)), LIFT_NAME) && lift_base(tree, lift_assigned(tree, i)) == pointer)
+      if (lift_is_assignment(tree, i) && lift_is(tree, lift_plain(tree, lift_assigned(tree, i)), LIFT_NAME) &&
+          lift_base(tree, lift_assigned(tree, i)) == pointer)
          return true;
    return false;
 }
 
+void lift_write_pointee(const char *pointer, rkb_text_t *out) {
+   const char *from = strncmp(pointer, "const ", 6) == 0 ? pointer + 6 : pointer;
+   size_t length = strcspn(from, "*");
+   while (length > 0 && from[length - 1] == ' ')
+      length--;
+   rkb_text_append(out, from, length);
+}
+
 bool lift_is_whole_buffer(const lift_tree_t *tree, const lift_launches_t *launches, uint32_t parameter) {
-   return lift_begins_buffer(tree, launches, parameter) && !lift_assigns(tree, tree->nodes[parameter].parent, parameter);
+   return lift_begins_buffer(tree, launches, parameter) &&
+          !lift_assigns(tree, tree->nodes[parameter].parent, parameter);
 }
 
 bool lift_begins_buffer(const lift_tree_t *tree, const lift_launches_t *launches, uint32_t parameter) {

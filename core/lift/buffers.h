@@ -8,6 +8,8 @@
 bool lift_begins_buffer(const lift_tree_t *tree, const lift_launches_t *launches, uint32_t parameter);
 /* The same for one through which the kernel stores nothing. */
 bool lift_is_whole_buffer(const lift_tree_t *tree, const lift_launches_t *launches, uint32_t parameter);
+/* Writes the type of what a pointer of this type points to, without const. */
+void lift_write_pointee(const char *pointer, rkb_text_t *out);
 /* Whether a field is a kernel's whole buffer in every object of the struct; objects are made as Name{...}. */
 bool lift_field_is_whole_buffer(const lift_tree_t *tree, const lift_launches_t *launches, uint32_t field);
 

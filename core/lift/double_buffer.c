@@ -20,21 +20,14 @@
 
 enum { MOST_EFFECTS = 64, MOST_PLACES = 64 };
 
-static bool is_barrier(const lift_tree_t *tree, uint32_t statement) {
-   char callee[64];
-   if (!lift_is(tree, statement, LIFT_CALL))
-      return false;
-   lift_callee(tree, statement, callee, sizeof callee);
-   return strcmp(callee, "__syncthreads") == 0;
-}
-
 /* Takes the body apart into the copy and the computation. */
 static bool read_parts(double_buffer_t *buffer) {
    const lift_tree_t *tree = buffer->tree;
-   const uint32_t body = buffer->loop.body, first = lift_is(tree, body, LIFT_COMPOUND) ? lift_child(tree, body, 0) : LIFT_NONE;
+   const uint32_t body = buffer->loop.body,
+                  first = lift_is(tree, body, LIFT_COMPOUND) ? lift_child(tree, body, 0) : LIFT_NONE;
    uint32_t count = 0, last = LIFT_NONE;
    for (uint32_t s = first; s != LIFT_NONE; s = tree->nodes[s].next) {
-      if (is_barrier(tree, s)) {
+      if (lift_is_barrier(tree, s)) {
          if (count == 2)
             return false;
          buffer->barriers[count++] = s;
@@ -50,7 +43,8 @@ static bool read_parts(double_buffer_t *buffer) {
    buffer->copy_end = buffer->barriers[buffer->barrier_first ? 1 : 0];
    buffer->compute = tree->nodes[buffer->copy_end].next;
    buffer->compute_end = buffer->barrier_first ? LIFT_NONE : last;
-   return buffer->copy != buffer->copy_end && buffer->compute != LIFT_NONE && buffer->compute != buffer->compute_end;
+   return buffer->copy != buffer->copy_end && buffer->compute != LIFT_NONE &&
+          buffer->compute != buffer->compute_end;
 }
 
 /* Whether a subtree, or a function of the text that it calls, calls a function whose name has the word: "sync" for an act of several threads. */
@@ -88,20 +82,27 @@ static bool read_copy(double_buffer_t *buffer) {
       if (count == LIFT_NONE)
          return false;
       if (meets_others(tree, s, "sync", 3))
-         return lift_refuse(buffer->change, "line %u: a barrier, or another act of several threads, in the copy", lift_line(tree, s));
+         return lift_refuse(buffer->change,
+                            "line %u: a barrier, or another act of several threads, in the copy",
+                            lift_line(tree, s));
       for (uint32_t e = 0; e < count; e++) {
          const uint32_t tile = effects[e].variable;
          uint32_t lengths[4];
          const bool own = tile != LIFT_NONE && lift_inside(tree, tile, buffer->loop.body);
          if (own && lift_is(tree, tile, LIFT_VARIABLE))
             continue;
-         if (!lift_is(tree, tile, LIFT_SHARED) || own || lift_function_of(tree, tile) != buffer->function || lift_lengths(tree, tile, lengths, 4) == 0)
-            return lift_refuse(buffer->change, "line %u: the copy changes more than arrays in shared memory", lift_line(tree, effects[e].node));
+         if (!lift_is(tree, tile, LIFT_SHARED) || own || lift_function_of(tree, tile) != buffer->function ||
+             lift_lengths(tree, tile, lengths, 4) == 0)
+            return lift_refuse(buffer->change, "line %u: the copy changes more than arrays in shared memory",
+                               lift_line(tree, effects[e].node));
          if (!add_tile(buffer, tile))
-            return lift_refuse(buffer->change, "line %u: more than %d tiles", lift_line(tree, s), DOUBLE_BUFFER_TILES);
+            return lift_refuse(buffer->change, "line %u: more than %d tiles", lift_line(tree, s),
+                               DOUBLE_BUFFER_TILES);
       }
    }
-   return buffer->tile_count > 0 || lift_refuse(buffer->change, "line %u: nothing is copied into shared memory", lift_line(tree, buffer->loop.node));
+   return buffer->tile_count > 0 ||
+          lift_refuse(buffer->change, "line %u: nothing is copied into shared memory",
+                      lift_line(tree, buffer->loop.node));
 }
 
 /* Whether the copy uses a declaration. */
@@ -123,11 +124,15 @@ static bool check_computation(const double_buffer_t *buffer) {
          return lift_refuse(buffer->change, "line %u: a barrier in the computation", lift_line(tree, s));
       for (uint32_t e = 0; e < count; e++) {
          const uint32_t variable = effects[e].variable;
-         const bool local = lift_is(tree, variable, LIFT_VARIABLE) || (lift_is(tree, variable, LIFT_PARAMETER) && strstr(tree->nodes[variable].type, "(&)"));
+         const bool local =
+            lift_is(tree, variable, LIFT_VARIABLE) ||
+            (lift_is(tree, variable, LIFT_PARAMETER) && strstr(tree->nodes[variable].type, "(&)"));
          if (!local || strchr(tree->nodes[variable].type, '*'))
-            return lift_refuse(buffer->change, "line %u: the computation changes memory", lift_line(tree, effects[e].node));
+            return lift_refuse(buffer->change, "line %u: the computation changes memory",
+                               lift_line(tree, effects[e].node));
          if (copy_uses(buffer, variable))
-            return lift_refuse(buffer->change, "line %u: the computation changes what the copy reads", lift_line(tree, effects[e].node));
+            return lift_refuse(buffer->change, "line %u: the computation changes what the copy reads",
+                               lift_line(tree, effects[e].node));
       }
    }
    return true;
@@ -141,10 +146,12 @@ static bool check_names(const double_buffer_t *buffer) {
       if (declaration == LIFT_NONE)
          continue;
       if (declaration >= buffer->copy && declaration < buffer->copy_end && i >= buffer->copy_end)
-         return lift_refuse(buffer->change, "line %u: the computation uses what the copy declares", lift_line(tree, i));
+         return lift_refuse(buffer->change, "line %u: the computation uses what the copy declares",
+                            lift_line(tree, i));
       for (uint32_t t = 0; t < buffer->tile_count; t++)
          if (declaration == buffer->tiles[t] && !lift_inside(tree, i, buffer->loop.body))
-            return lift_refuse(buffer->change, "line %u: a tile is used outside of the loop", lift_line(tree, i));
+            return lift_refuse(buffer->change, "line %u: a tile is used outside of the loop",
+                               lift_line(tree, i));
    }
    return true;
 }
@@ -170,14 +177,16 @@ static bool check_loop(const double_buffer_t *buffer) {
    bool continues = false;
    for (uint32_t i = loop; i < tree->nodes[loop].last; i++) {
       uint32_t up = tree->nodes[i].parent;
-      while (lift_is(tree, i, LIFT_CONTINUE) && up != loop && !lift_is(tree, up, LIFT_FOR) && !lift_is(tree, up, LIFT_WHILE) && !lift_is(tree, up, LIFT_DO))
+      while (lift_is(tree, i, LIFT_CONTINUE) && up != loop && !lift_is(tree, up, LIFT_FOR) &&
+             !lift_is(tree, up, LIFT_WHILE) && !lift_is(tree, up, LIFT_DO))
          up = tree->nodes[up].parent;
       continues = continues || (lift_is(tree, i, LIFT_CONTINUE) && up == loop);
    }
    if (continues || lift_leaves(tree, loop))
       return lift_refuse(buffer->change, "line %u: a turn of the loop is left before its end", line);
    return (is_repeatable(tree, buffer->loop.first) && is_repeatable(tree, buffer->loop.last) &&
-           (buffer->loop.step == LIFT_NONE || is_repeatable(tree, buffer->loop.step)) && lift_is(tree, tree->nodes[loop].parent, LIFT_COMPOUND)) ||
+           (buffer->loop.step == LIFT_NONE || is_repeatable(tree, buffer->loop.step)) &&
+           lift_is(tree, tree->nodes[loop].parent, LIFT_COMPOUND)) ||
           lift_refuse(buffer->change, "line %u: the loop's bounds or place cannot be written again", line);
 }
 
@@ -188,7 +197,8 @@ static bool apply_to(const lift_subject_t *subject, uint32_t loop, lift_change_t
    if (buffer.function == LIFT_NONE || tree->nodes[buffer.function].last - buffer.function > LIFT_MAX_KERNEL)
       return lift_refuse(change, "line %u: the function is too long", line);
    if (!lift_loop_read(tree, loop, &buffer.loop) || !read_parts(&buffer))
-      return lift_refuse(change, "line %u: no loop that counts up over a copy, a barrier, a computation and a barrier", line);
+      return lift_refuse(
+         change, "line %u: no loop that counts up over a copy, a barrier, a computation and a barrier", line);
    if (!check_loop(&buffer) || !read_copy(&buffer) || !check_computation(&buffer) || !check_names(&buffer))
       return false;
    if (!double_buffer_has_no_views(&buffer))
@@ -197,11 +207,15 @@ static bool apply_to(const lift_subject_t *subject, uint32_t loop, lift_change_t
       if (!double_buffer_writes(&buffer, buffer.tiles[t])) {
          char name[64];
          lift_name(tree, buffer.tiles[t], name, sizeof name);
-         return lift_refuse(change, "line %u: the copy is not known to write the same elements of '%s' in every turn and to read none", line, name);
+         return lift_refuse(
+            change,
+            "line %u: the copy is not known to write the same elements of '%s' in every turn and to read none",
+            line, name);
       }
    if (!double_buffer_write(&buffer))
       return false;
-   snprintf(change->note, sizeof change->note, "two buffers for the tiles of the loop in line %u, and one barrier a turn", line);
+   snprintf(change->note, sizeof change->note,
+            "two buffers for the tiles of the loop in line %u, and one barrier a turn", line);
    return true;
 }
 
@@ -209,7 +223,7 @@ bool lift_double_buffer(const lift_subject_t *subject, lift_change_t *change) {
    const lift_tree_t *tree = subject->tree;
    uint32_t places[MOST_PLACES], count = 0;
    for (uint32_t i = 0; i < tree->count && count < MOST_PLACES; i++)
-      if (lift_is(tree, i, LIFT_CALL) && is_barrier(tree, i)) {
+      if (lift_is(tree, i, LIFT_CALL) && lift_is_barrier(tree, i)) {
          const uint32_t loop = lift_around(tree, i, LIFT_FOR);
          bool known = loop == LIFT_NONE || lift_function_of(tree, loop) != lift_function_of(tree, i);
          for (uint32_t p = 0; p < count; p++)

@@ -12,10 +12,10 @@ typedef struct double_buffer {
    lift_change_t *change;
    uint32_t function;
    lift_loop_t loop;
-   bool barrier_first;              /* barrier, copy, barrier, computation; else copy, barrier, computation, barrier */
+   bool barrier_first; /* barrier, copy, barrier, computation; else copy, barrier, computation, barrier */
    uint32_t barriers[2];
-   uint32_t copy, copy_end;         /* statements from copy up to, without, copy_end */
-   uint32_t compute, compute_end;   /* the same; LIFT_NONE: up to the end of the body */
+   uint32_t copy, copy_end;       /* statements from copy up to, without, copy_end */
+   uint32_t compute, compute_end; /* the same; LIFT_NONE: up to the end of the body */
    uint32_t tiles[DOUBLE_BUFFER_TILES], tile_count;
 } double_buffer_t;
 

@@ -1,31 +1,20 @@
 /* Writes a loop over tiles with two buffers (double_buffer.h). */
-#include <ctype.h>
 #include <string.h>
 #include "lift/double_buffer.h"
 #include "lift/launches.h"
 
 /* The text between two bytes, with `[which]` behind each tile's name. */
-static void write_part(const double_buffer_t *buffer, uint32_t start, uint32_t end, const char *which, rkb_text_t *out) {
+static void write_part(const double_buffer_t *buffer, uint32_t start, uint32_t end, const char *which,
+                       rkb_text_t *out) {
    const lift_tree_t *tree = buffer->tree;
    lift_change_t names = {0};
    for (uint32_t i = buffer->loop.body; i < tree->nodes[buffer->loop.body].last; i++)
       for (uint32_t t = 0; t < buffer->tile_count; t++)
-         if (lift_is(tree, i, LIFT_NAME) && tree->nodes[i].declaration == buffer->tiles[t] && tree->nodes[i].start >= start && tree->nodes[i].end <= end)
+         if (lift_is(tree, i, LIFT_NAME) && tree->nodes[i].declaration == buffer->tiles[t] &&
+             tree->nodes[i].start >= start && tree->nodes[i].end <= end)
             lift_replace(&names, tree->nodes[i].end, tree->nodes[i].end, "[%s]", which);
    lift_write(out, tree, &names, start, end);
    lift_change_free(&names);
-}
-
-/* The first byte of a loop's lines, with a #pragma before it. */
-static uint32_t first_byte(const lift_tree_t *tree, uint32_t loop) {
-   const uint32_t at = lift_line_start(tree, tree->nodes[loop].start);
-   uint32_t before = at;
-   while (before > 0 && isspace((unsigned char)tree->text[before - 1]))
-      before--;
-   while (before > 0 && tree->text[before - 1] != '\n')
-      before--;
-   const char *line = tree->text + before;
-   return before < at && strncmp(line + strspn(line, " \t"), "#pragma", 7) == 0 ? before : at;
 }
 
 /* Indents by braces, and by the loop's own column from line number `from` on. */
@@ -37,7 +26,8 @@ static void indent(rkb_text_t *text, const lift_tree_t *tree, uint32_t at, uint3
    rkb_text_init(&out, text->limit);
    for (const char *next = rkb_text_get(text); *next; line++) {
       const size_t length = strcspn(next, "\n");
-      rkb_text_format(&out, "%*s%.*s\n", *next == '#' || line < from ? 0 : (int)(at - start), "", (int)length, next);
+      rkb_text_format(&out, "%*s%.*s\n", *next == '#' || line < from ? 0 : (int)(at - start), "", (int)length,
+                      next);
       next += length + (next[length] == '\n');
    }
    rkb_text_free(text);
@@ -45,11 +35,13 @@ static void indent(rkb_text_t *text, const lift_tree_t *tree, uint32_t at, uint3
 }
 
 /* The copy of a tile, as the loop's variable says it. */
-static void write_copy(const double_buffer_t *buffer, const char *type, const char *value, const char *which, rkb_text_t *out) {
+static void write_copy(const double_buffer_t *buffer, const char *type, const char *value, const char *which,
+                       rkb_text_t *out) {
    const lift_tree_t *tree = buffer->tree;
    char name[64];
    lift_name(tree, buffer->loop.variable, name, sizeof name);
-   const uint32_t start = buffer->barrier_first ? lift_statement_end(tree, buffer->barriers[0]) : tree->nodes[buffer->loop.body].start + 1;
+   const uint32_t start = buffer->barrier_first ? lift_statement_end(tree, buffer->barriers[0])
+                                                : tree->nodes[buffer->loop.body].start + 1;
    rkb_text_format(out, "const %s %s = %s;", type, name, value);
    write_part(buffer, start, lift_line_start(tree, tree->nodes[buffer->copy_end].start), which, out);
    rkb_text_add(out, "\n}\n");
@@ -91,7 +83,8 @@ static bool write_bytes(const double_buffer_t *buffer, uint32_t first, rkb_text_
       rkb_text_format(out, "%ssizeof(%.*s)", t > 0 ? " + " : "", (int)end, type);
       for (uint32_t l = 0; l < count; l++) {
          for (uint32_t i = lengths[l]; i < tree->nodes[lengths[l]].last; i++)
-            if (lift_is(tree, i, LIFT_NAME) && tree->nodes[i].declaration != LIFT_NONE && tree->nodes[i].declaration >= first)
+            if (lift_is(tree, i, LIFT_NAME) && tree->nodes[i].declaration != LIFT_NONE &&
+                tree->nodes[i].declaration >= first)
                return false;
          const bool sum = lift_is(tree, lengths[l], LIFT_BINARY);
          rkb_text_add(out, sum ? " * (" : " * ");
@@ -116,19 +109,24 @@ static bool write_tiles(const double_buffer_t *buffer, const char *buffers) {
    }
    rkb_text_init(&bytes, 8192);
    const uint32_t declaration = tree->nodes[first].parent, start = tree->nodes[declaration].start;
-   const bool sound = lift_is(tree, declaration, LIFT_DECLARATIONS) && write_bytes(buffer, declaration, &bytes) && !bytes.cut;
+   const bool sound =
+      lift_is(tree, declaration, LIFT_DECLARATIONS) && write_bytes(buffer, declaration, &bytes) && !bytes.cut;
    if (sound)
-      lift_replace(buffer->change, start, start, "constexpr int %s = %u * (%s) <= 48 * 1024 ? 2 : 1;\n%*s", buffers, 2 * instances(buffer), rkb_text_get(&bytes),
+      lift_replace(buffer->change, start, start, "constexpr int %s = %u * (%s) <= 48 * 1024 ? 2 : 1;\n%*s",
+                   buffers, 2 * instances(buffer), rkb_text_get(&bytes),
                    (int)(start - lift_line_start(tree, start)), "");
    rkb_text_free(&bytes);
-   return sound || lift_refuse(buffer->change, "line %u: the length of a tile is not known before the first tile", lift_line(tree, buffer->loop.node));
+   return sound ||
+          lift_refuse(buffer->change, "line %u: the length of a tile is not known before the first tile",
+                      lift_line(tree, buffer->loop.node));
 }
 
 bool double_buffer_write(const double_buffer_t *buffer) {
    const lift_tree_t *tree = buffer->tree;
    const lift_loop_t *loop = &buffer->loop;
    const uint32_t end = lift_statement_end(tree, loop->body);
-   const char *type = tree->nodes[loop->variable].type + (strncmp(tree->nodes[loop->variable].type, "const ", 6) == 0 ? 6 : 0);
+   const char *type = tree->nodes[loop->variable].type +
+                      (strncmp(tree->nodes[loop->variable].type, "const ", 6) == 0 ? 6 : 0);
    char name[64], present[64], buffers[64], ahead[64], wanted[80], other[160];
    rkb_text_t before, body, first, last;
    rkb_text_init(&before, LIFT_MAX_TEXT);
@@ -147,11 +145,15 @@ bool double_buffer_write(const double_buffer_t *buffer) {
    rkb_text_format(&before, "int %s = 0; /* the buffer that holds the present tile */\n", present);
    if (buffer->barrier_first)
       rkb_text_add(&before, "__syncthreads();\n");
-   rkb_text_format(&before, "if (%s == 2 && %s < %s) {\n", buffers, rkb_text_get(&first), rkb_text_get(&last));
+   rkb_text_format(&before, "if (%s == 2 && %s < %s) {\n", buffers, rkb_text_get(&first),
+                   rkb_text_get(&last));
    write_copy(buffer, type, rkb_text_get(&first), "0", &before);
    indent(&before, tree, tree->nodes[loop->node].start, 0);
 
-   rkb_text_format(&body, "{\n__syncthreads(); /* the tile has come, and the one before it has been read */\nconst %s %s = %s + (%s - 1) * (", type, ahead, name, buffers);
+   rkb_text_format(
+      &body,
+      "{\n__syncthreads(); /* the tile has come, and the one before it has been read */\nconst %s %s = %s + (%s - 1) * (",
+      type, ahead, name, buffers);
    if (loop->step == LIFT_NONE)
       rkb_text_add(&body, "1");
    else
@@ -159,18 +161,25 @@ bool double_buffer_write(const double_buffer_t *buffer) {
    rkb_text_format(&body, ");\nif (%s < %s) {\n", ahead, rkb_text_get(&last));
    write_copy(buffer, type, ahead, other, &body);
    rkb_text_format(&body, "if (%s == 1) /* there is no room for two */\n__syncthreads();\n", buffers);
-   write_part(buffer, lift_statement_end(tree, buffer->copy_end), buffer->compute_end == LIFT_NONE ? tree->nodes[loop->body].end - 1 : lift_line_start(tree, tree->nodes[buffer->compute_end].start),
+   write_part(buffer, lift_statement_end(tree, buffer->copy_end),
+              buffer->compute_end == LIFT_NONE
+                 ? tree->nodes[loop->body].end - 1
+                 : lift_line_start(tree, tree->nodes[buffer->compute_end].start),
               present, &body);
-   rkb_text_format(&body, "\n%s = %s;\n}%s", present, other, buffer->barrier_first ? "" : "\n__syncthreads(); /* the last tile has been read */");
+   rkb_text_format(&body, "\n%s = %s;\n}%s", present, other,
+                   buffer->barrier_first ? "" : "\n__syncthreads(); /* the last tile has been read */");
    indent(&body, tree, tree->nodes[loop->node].start, 1);
 
-   const uint32_t at = first_byte(tree, loop->node);
+   const uint32_t at = lift_pragma_start(tree, loop->node);
    lift_replace(buffer->change, at, at, "%s", rkb_text_get(&before));
-   lift_replace(buffer->change, tree->nodes[loop->body].start, end, "%.*s", (int)(body.length - (body.length > 0)), rkb_text_get(&body));
+   lift_replace(buffer->change, tree->nodes[loop->body].start, end, "%.*s",
+                (int)(body.length - (body.length > 0)), rkb_text_get(&body));
    const bool sound = !before.cut && !body.cut && !first.cut && !last.cut;
    rkb_text_free(&before);
    rkb_text_free(&body);
    rkb_text_free(&first);
    rkb_text_free(&last);
-   return (sound || lift_refuse(buffer->change, "line %u: the text becomes too long", lift_line(tree, loop->node))) && write_tiles(buffer, buffers);
+   return (sound ||
+           lift_refuse(buffer->change, "line %u: the text becomes too long", lift_line(tree, loop->node))) &&
+          write_tiles(buffer, buffers);
 }

@@ -26,7 +26,8 @@ static bool is_tainted(const lift_tree_t *tree, const tainted_t *tainted, uint32
 
 static bool is_step(const lift_tree_t *tree, uint32_t assignment) {
    const uint32_t loop = tree->nodes[assignment].parent;
-   return lift_is(tree, loop, LIFT_FOR) && lift_children(tree, loop) == 4 && lift_child(tree, loop, 2) == assignment;
+   return lift_is(tree, loop, LIFT_FOR) && lift_children(tree, loop) == 4 &&
+          lift_child(tree, loop, 2) == assignment;
 }
 
 /* Adds the variables of a statement that depend on the loop's variable, or are assigned to: those change for reasons that are not looked at. */
@@ -34,7 +35,9 @@ static void taint_variables(const lift_tree_t *tree, uint32_t statement, tainted
    for (uint32_t i = statement; i < tree->nodes[statement].last; i++) {
       if (lift_is(tree, i, LIFT_VARIABLE) && is_tainted(tree, tainted, i))
          taint(tainted, i);
-      const uint32_t assigned = lift_is_assignment(tree, i) && !is_step(tree, i) ? lift_base(tree, lift_assigned(tree, i)) : LIFT_NONE;
+      const uint32_t assigned = lift_is_assignment(tree, i) && !is_step(tree, i)
+                                   ? lift_base(tree, lift_assigned(tree, i))
+                                   : LIFT_NONE;
       if (lift_is(tree, assigned, LIFT_VARIABLE))
          taint(tainted, assigned);
    }
@@ -42,7 +45,8 @@ static void taint_variables(const lift_tree_t *tree, uint32_t statement, tainted
 
 /* Whether nothing that decides about a statement, up to the subtree, differs from turn to turn. */
 static bool is_steady(const lift_tree_t *tree, const tainted_t *tainted, uint32_t node, uint32_t subtree) {
-   for (uint32_t child = node, up = tree->nodes[node].parent; child != subtree && up != LIFT_NONE; child = up, up = tree->nodes[up].parent) {
+   for (uint32_t child = node, up = tree->nodes[node].parent; child != subtree && up != LIFT_NONE;
+        child = up, up = tree->nodes[up].parent) {
       char operator[4];
       switch (tree->nodes[up].kind) {
       case LIFT_WHILE:
@@ -79,22 +83,30 @@ static bool is_steady_index(const lift_tree_t *tree, const tainted_t *tainted, u
    const uint32_t plain = lift_plain(tree, index);
    if (!is_tainted(tree, tainted, index))
       return true;
-   if (tainted->full || tainted->count == 0 || !lift_is(tree, plain, LIFT_BINARY) || !lift_operator_is(tree, plain, "-"))
+   if (tainted->full || tainted->count == 0 || !lift_is(tree, plain, LIFT_BINARY) ||
+       !lift_operator_is(tree, plain, "-"))
       return false;
-   const uint32_t left = lift_plain(tree, lift_child(tree, plain, 0)), right = lift_plain(tree, lift_child(tree, plain, 1)),
+   const uint32_t left = lift_plain(tree, lift_child(tree, plain, 0)),
+                  right = lift_plain(tree, lift_child(tree, plain, 1)),
                   variable = lift_is(tree, left, LIFT_NAME) ? tree->nodes[left].declaration : LIFT_NONE;
-   const uint32_t sum = lift_is(tree, variable, LIFT_VARIABLE) && lift_initialiser(tree, variable) != LIFT_NONE ? lift_plain(tree, lift_initialiser(tree, variable)) : LIFT_NONE;
-   if (!lift_is(tree, right, LIFT_NAME) || tree->nodes[right].declaration != tainted->list[0] || !lift_is(tree, sum, LIFT_BINARY) || !lift_operator_is(tree, sum, "+") ||
+   const uint32_t sum =
+      lift_is(tree, variable, LIFT_VARIABLE) && lift_initialiser(tree, variable) != LIFT_NONE
+         ? lift_plain(tree, lift_initialiser(tree, variable))
+         : LIFT_NONE;
+   if (!lift_is(tree, right, LIFT_NAME) || tree->nodes[right].declaration != tainted->list[0] ||
+       !lift_is(tree, sum, LIFT_BINARY) || !lift_operator_is(tree, sum, "+") ||
        lift_assigns(tree, lift_function_of(tree, variable), variable))
       return false;
    const uint32_t start = lift_plain(tree, lift_child(tree, sum, 0));
-   return lift_is(tree, start, LIFT_NAME) && tree->nodes[start].declaration == tainted->list[0] && !is_tainted(tree, tainted, lift_child(tree, sum, 1));
+   return lift_is(tree, start, LIFT_NAME) && tree->nodes[start].declaration == tainted->list[0] &&
+          !is_tainted(tree, tainted, lift_child(tree, sum, 1));
 }
 
 static bool check(const lift_tree_t *tree, uint32_t statement, uint32_t tile, tainted_t *tainted, int depth);
 
 /* Whether a function writes the same elements through its parameter in every turn. */
-static bool check_call(const lift_tree_t *tree, uint32_t call, uint32_t argument, const tainted_t *tainted, int depth) {
+static bool check_call(const lift_tree_t *tree, uint32_t call, uint32_t argument, const tainted_t *tainted,
+                       int depth) {
    char callee[128];
    tainted_t inside = {.count = 0};
    lift_callee(tree, call, callee, sizeof callee);
@@ -111,7 +123,10 @@ static bool check_call(const lift_tree_t *tree, uint32_t call, uint32_t argument
    }
    for (uint32_t i = function; i < tree->nodes[function].last; i++) {
       const uint32_t last = tree->nodes[i].last;
-      if (lift_is(tree, i, LIFT_RETURN) || (lift_is(tree, i, LIFT_CAST) && memchr(tree->text + tree->nodes[i].start, '*', tree->nodes[i].end - tree->nodes[i].start) && last > i))
+      if (lift_is(tree, i, LIFT_RETURN) ||
+          (lift_is(tree, i, LIFT_CAST) &&
+           memchr(tree->text + tree->nodes[i].start, '*', tree->nodes[i].end - tree->nodes[i].start) &&
+           last > i))
          return false;
    }
    return parameter != LIFT_NONE && check(tree, lift_body(tree, function), parameter, &inside, depth - 1);
@@ -125,13 +140,18 @@ static bool check(const lift_tree_t *tree, uint32_t statement, uint32_t tile, ta
       if (!lift_is(tree, i, LIFT_NAME) || tree->nodes[i].declaration != tile)
          continue;
       uint32_t top = i, around = tree->nodes[i].parent;
-      for (; lift_is(tree, around, LIFT_SUBSCRIPT) || lift_is(tree, around, LIFT_PARENTHESES); around = tree->nodes[around].parent) {
-         if (lift_is(tree, around, LIFT_SUBSCRIPT) && (lift_child(tree, around, 0) != top || !is_steady_index(tree, tainted, lift_child(tree, around, 1))))
+      for (; lift_is(tree, around, LIFT_SUBSCRIPT) || lift_is(tree, around, LIFT_PARENTHESES);
+           around = tree->nodes[around].parent) {
+         if (lift_is(tree, around, LIFT_SUBSCRIPT) &&
+             (lift_child(tree, around, 0) != top ||
+              !is_steady_index(tree, tainted, lift_child(tree, around, 1))))
             return false;
          top = around;
       }
-      const bool stored = lift_is_assignment(tree, around) && lift_operator_is(tree, around, "=") && lift_assigned(tree, around) == top;
-      const bool passed = lift_is(tree, around, LIFT_CALL) && !lift_is_assignment(tree, around) && check_call(tree, around, top, tainted, depth);
+      const bool stored = lift_is_assignment(tree, around) && lift_operator_is(tree, around, "=") &&
+                          lift_assigned(tree, around) == top;
+      const bool passed = lift_is(tree, around, LIFT_CALL) && !lift_is_assignment(tree, around) &&
+                          check_call(tree, around, top, tainted, depth);
       if ((!stored && !passed) || !is_steady(tree, tainted, around, statement))
          return false;
    }
@@ -154,22 +174,27 @@ static bool could_change(const lift_tree_t *tree, uint32_t call, uint32_t argume
 bool double_buffer_has_no_views(const double_buffer_t *buffer) {
    const lift_tree_t *tree = buffer->tree;
    for (uint32_t i = buffer->loop.body; i < tree->nodes[buffer->loop.body].last; i++) {
-      if (lift_is(tree, i, LIFT_VARIABLE) && strpbrk(tree->nodes[i].type, "*&") && strncmp(tree->nodes[i].type, "const ", 6) != 0)
+      if (lift_is(tree, i, LIFT_VARIABLE) && strpbrk(tree->nodes[i].type, "*&") &&
+          strncmp(tree->nodes[i].type, "const ", 6) != 0)
          return false;
       if (!lift_is(tree, i, LIFT_NAME) || !lift_is(tree, tree->nodes[i].declaration, LIFT_SHARED))
          continue;
       uint32_t top = i;
       while (lift_is(tree, tree->nodes[top].parent, LIFT_PARENTHESES) ||
-             (lift_is(tree, tree->nodes[top].parent, LIFT_SUBSCRIPT) && lift_child(tree, tree->nodes[top].parent, 0) == top))
+             (lift_is(tree, tree->nodes[top].parent, LIFT_SUBSCRIPT) &&
+              lift_child(tree, tree->nodes[top].parent, 0) == top))
          top = tree->nodes[top].parent;
       const uint32_t around = tree->nodes[top].parent;
       bool copied = false;
       for (uint32_t t = 0; t < buffer->tile_count; t++)
-         copied = copied || (tree->nodes[i].declaration == buffer->tiles[t] && i >= buffer->copy && i < buffer->copy_end);
-      if (lift_is(tree, around, LIFT_CAST) || (lift_is(tree, around, LIFT_UNARY) && lift_operator_is(tree, around, "&")) ||
+         copied = copied || (tree->nodes[i].declaration == buffer->tiles[t] && i >= buffer->copy &&
+                             i < buffer->copy_end);
+      if (lift_is(tree, around, LIFT_CAST) ||
+          (lift_is(tree, around, LIFT_UNARY) && lift_operator_is(tree, around, "&")) ||
           (top == i && !lift_is(tree, around, LIFT_CALL)) || lift_is(tree, around, LIFT_BRACES) ||
           (lift_is(tree, around, LIFT_VARIABLE) && strpbrk(tree->nodes[around].type, "*&")) ||
-          (!copied && lift_is(tree, around, LIFT_CALL) && !lift_is_assignment(tree, around) && !lift_is_copy(tree, around) && could_change(tree, around, top)))
+          (!copied && lift_is(tree, around, LIFT_CALL) && !lift_is_assignment(tree, around) &&
+           !lift_is_copy(tree, around) && could_change(tree, around, top)))
          return false;
    }
    return true;

@@ -36,7 +36,8 @@ static bool is_at_element(const vector_access_t *kernel, uint32_t name) {
 }
 
 /* Whether all that a kernel does with a pointer is to access the thread's element.  *stores counts the assignments. */
-static bool stays_at_element(const vector_access_t *kernel, uint32_t pointer, uint32_t *stores, uint32_t *uses) {
+static bool stays_at_element(const vector_access_t *kernel, uint32_t pointer, uint32_t *stores,
+                             uint32_t *uses) {
    const lift_tree_t *tree = kernel->tree;
    bool stays = true;
    *stores = *uses = 0;
@@ -58,7 +59,8 @@ static uint32_t single_store(const vector_access_t *kernel, uint32_t pointer) {
       if (!lift_is_assignment(tree, i) || lift_base(tree, lift_assigned(tree, i)) != pointer)
          continue;
       const uint32_t around = tree->nodes[i].parent;
-      const bool sure = kernel->in_branch ? i == kernel->rest || around == kernel->rest : around == kernel->body;
+      const bool sure =
+         kernel->in_branch ? i == kernel->rest || around == kernel->rest : around == kernel->body;
       return sure && lift_operator_is(tree, i, "=") ? i : LIFT_NONE;
    }
    return LIFT_NONE;
@@ -70,28 +72,36 @@ static bool check_buffers(join_launches_t *join) {
    join->stored = LIFT_NONE;
    for (uint32_t a = 0; a < join->arguments[0]->count; a++)
       for (uint32_t b = 0; b < join->arguments[1]->count; b++) {
-         const uint32_t one = lift_parameter(tree, join->kernels[0]->kernel, a), other = lift_parameter(tree, join->kernels[1]->kernel, b);
+         const uint32_t one = lift_parameter(tree, join->kernels[0]->kernel, a),
+                        other = lift_parameter(tree, join->kernels[1]->kernel, b);
          const char *argument = join->arguments[0]->entries[a];
          uint32_t stores, other_stores, uses;
          if (one == LIFT_NONE || other == LIFT_NONE)
             return lift_refuse(join->change, "launch %u has more arguments than the kernel", join->first + 1);
-         if (!strchr(tree->nodes[one].type, '*') || !strchr(tree->nodes[other].type, '*') || !same_buffer(argument, join->arguments[1]->entries[b]))
+         if (!strchr(tree->nodes[one].type, '*') || !strchr(tree->nodes[other].type, '*') ||
+             !same_buffer(argument, join->arguments[1]->entries[b]))
             continue;
-         const bool still = strncmp(tree->nodes[one].type, "const ", 6) == 0 && strncmp(tree->nodes[other].type, "const ", 6) == 0;
+         const bool still = strncmp(tree->nodes[one].type, "const ", 6) == 0 &&
+                            strncmp(tree->nodes[other].type, "const ", 6) == 0;
          if (still)
             continue;
-         const bool stays = stays_at_element(join->kernels[0], one, &stores, &uses), single = stores == 1 && uses == 1;
-         if (!stays || !stays_at_element(join->kernels[1], other, &other_stores, &uses) || strcmp(argument, join->arguments[1]->entries[b]) != 0)
-            return lift_refuse(join->change, "launches %u and %u use '%.*s' at more than the thread's element", join->first + 1, join->first + 2,
-                               (int)buffer_length(argument), argument);
-         if (join->stored == LIFT_NONE && single && other_stores == 0 && uses > 0 && single_store(join->kernels[0], one) != LIFT_NONE) {
+         const bool stays = stays_at_element(join->kernels[0], one, &stores, &uses),
+                    single = stores == 1 && uses == 1;
+         if (!stays || !stays_at_element(join->kernels[1], other, &other_stores, &uses) ||
+             strcmp(argument, join->arguments[1]->entries[b]) != 0)
+            return lift_refuse(join->change,
+                               "launches %u and %u use '%.*s' at more than the thread's element",
+                               join->first + 1, join->first + 2, (int)buffer_length(argument), argument);
+         if (join->stored == LIFT_NONE && single && other_stores == 0 && uses > 0 &&
+             single_store(join->kernels[0], one) != LIFT_NONE) {
             join->stored = one;
             join->loaded = other;
             join->store = single_store(join->kernels[0], one);
          }
       }
    return join->stored != LIFT_NONE ||
-          lift_refuse(join->change, "launch %u stores no element for every thread that launch %u reads", join->first + 1, join->first + 2);
+          lift_refuse(join->change, "launch %u stores no element for every thread that launch %u reads",
+                      join->first + 1, join->first + 2);
 }
 
 /* Whether what is stored must stay: it is no scratch, or something else may read it. */
@@ -133,12 +143,16 @@ static bool read_kernels(join_launches_t *join) {
       kernel->launches = join->launches;
       kernel->kernel = kernel_of(join, join->first + which, join->templates[which]);
       if (kernel->kernel == LIFT_NONE || !lift_list_split(launch->args, join->arguments[which]))
-         return lift_refuse(join->change, "launch %u: its kernel is not in the text, or has too many arguments", join->first + which + 1);
+         return lift_refuse(join->change,
+                            "launch %u: its kernel is not in the text, or has too many arguments",
+                            join->first + which + 1);
       kernel->body = lift_body(join->tree, kernel->kernel);
-      if (join->tree->nodes[kernel->kernel].last - kernel->kernel > LIFT_MAX_KERNEL || !vector_access_read(kernel))
+      if (join->tree->nodes[kernel->kernel].last - kernel->kernel > LIFT_MAX_KERNEL ||
+          !vector_access_read(kernel))
          return lift_refuse(join->change, "the kernel is too long");
    }
-   return join->kernels[0]->kernel != join->kernels[1]->kernel || lift_refuse(join->change, "launches %u and %u run one kernel", join->first + 1, join->first + 2);
+   return join->kernels[0]->kernel != join->kernels[1]->kernel ||
+          lift_refuse(join->change, "launches %u and %u run one kernel", join->first + 1, join->first + 2);
 }
 
 static const char *count_of(const join_launches_t *join, uint32_t which) {
@@ -150,22 +164,28 @@ static const char *count_of(const join_launches_t *join, uint32_t which) {
 
 static bool check_launches(const join_launches_t *join) {
    const lift_launch_t *one = &join->launches->list[join->first], *other = one + 1;
-   const bool followed = join->first + 2 < join->launches->count && join->launches->list[join->first + 2].is_else;
+   const bool followed =
+      join->first + 2 < join->launches->count && join->launches->list[join->first + 2].is_else;
    if (one->is_else || other->is_else || followed || strcmp(one->when, other->when) != 0)
-      return lift_refuse(join->change, "launches %u and %u have different conditions", join->first + 1, join->first + 2);
+      return lift_refuse(join->change, "launches %u and %u have different conditions", join->first + 1,
+                         join->first + 2);
    if (strchr(one->args, '{') || strchr(other->args, '{'))
       return lift_refuse(join->change, "launch %u or %u passes a struct", join->first + 1, join->first + 2);
    if (one->shared[0] || other->shared[0] || one->cooperative || other->cooperative)
-      return lift_refuse(join->change, "launch %u or %u has dynamic shared memory or is cooperative", join->first + 1, join->first + 2);
+      return lift_refuse(join->change, "launch %u or %u has dynamic shared memory or is cooperative",
+                         join->first + 1, join->first + 2);
    if (!lift_same_text(one->grid, other->grid) || !lift_same_text(one->block, other->block))
-      return lift_refuse(join->change, "launches %u and %u have different grids or blocks", join->first + 1, join->first + 2);
+      return lift_refuse(join->change, "launches %u and %u have different grids or blocks", join->first + 1,
+                         join->first + 2);
    lift_list_t *grid = rkb_allocate(1, sizeof *grid);
    const bool flat = lift_list_split(one->grid, grid) && grid->count == 1;
    free(grid);
-   return flat || lift_refuse(join->change, "launch %u has a grid of more than one dimension", join->first + 1);
+   return flat ||
+          lift_refuse(join->change, "launch %u has a grid of more than one dimension", join->first + 1);
 }
 
-static bool apply_to(const lift_subject_t *subject, const lift_launches_t *launches, uint32_t first, lift_change_t *change) {
+static bool apply_to(const lift_subject_t *subject, const lift_launches_t *launches, uint32_t first,
+                     lift_change_t *change) {
    vector_access_t *kernels = rkb_allocate(2, sizeof *kernels);
    lift_list_t *lists = rkb_allocate(4, sizeof *lists);
    join_launches_t *join = rkb_allocate(1, sizeof *join);
@@ -179,14 +199,16 @@ static bool apply_to(const lift_subject_t *subject, const lift_launches_t *launc
                              .arguments = {lists, lists + 1},
                              .templates = {lists + 2, lists + 3}};
    bool sound = check_launches(join) && read_kernels(join) &&
-                (lift_same_text(count_of(join, 0), count_of(join, 1)) || lift_refuse(change, "launches %u and %u have different counts", first + 1, first + 2)) &&
+                (lift_same_text(count_of(join, 0), count_of(join, 1)) ||
+                 lift_refuse(change, "launches %u and %u have different counts", first + 1, first + 2)) &&
                 check_buffers(join);
    if (sound) {
       join->keeps = must_keep(join);
       sound = join_launches_names(join) && join_launches_write(join);
    }
    if (sound)
-      snprintf(change->note, sizeof change->note, "launches %u and %u are one%s", first + 1, first + 2, join->keeps ? "" : ", and nothing is stored between them");
+      snprintf(change->note, sizeof change->note, "launches %u and %u are one%s", first + 1, first + 2,
+               join->keeps ? "" : ", and nothing is stored between them");
    free(join);
    free(lists);
    free(kernels);

@@ -18,18 +18,19 @@ typedef struct join_launches {
    const manifest_t *manifest;
    lift_change_t *change;
    const lift_launches_t *launches;
-   uint32_t first;                          /* the first launch; the second follows it */
-   vector_access_t *kernels[2];             /* the form of both kernels: one element a thread */
+   uint32_t first;                           /* the first launch; the second follows it */
+   vector_access_t *kernels[2];              /* the form of both kernels: one element a thread */
    lift_list_t *arguments[2], *templates[2]; /* of the launches */
-   uint32_t stored, loaded;                 /* the parameters through which the element goes from one to the other */
-   uint32_t store;                          /* the assignment to it */
-   bool keeps;                              /* somebody else reads what is stored */
+   uint32_t stored, loaded; /* the parameters through which the element goes from one to the other */
+   uint32_t store;          /* the assignment to it */
+   bool keeps;              /* somebody else reads what is stored */
    join_name_t names[JOIN_NAMES];
    uint32_t name_count;
    char name[128], handed[80]; /* of the new kernel; of the variable with the element */
 } join_launches_t;
 
-bool join_launches_names(join_launches_t *join); /* join_launches_names.c: what the second kernel's parameters are called */
+bool join_launches_names(
+   join_launches_t *join); /* join_launches_names.c: what the second kernel's parameters are called */
 bool join_launches_write(join_launches_t *join); /* join_launches_text.c */
 
 #endif

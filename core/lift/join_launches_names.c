@@ -7,7 +7,9 @@
 static bool declares(const lift_tree_t *tree, uint32_t kernel, const char *name, uint32_t except) {
    for (uint32_t i = kernel + 1; i < tree->nodes[kernel].last; i++) {
       const enum lift_kind kind = tree->nodes[i].kind;
-      if (i != except && (kind == LIFT_PARAMETER || kind == LIFT_TEMPLATE_PARAMETER || kind == LIFT_VARIABLE || kind == LIFT_SHARED || kind == LIFT_OTHER) &&
+      if (i != except &&
+          (kind == LIFT_PARAMETER || kind == LIFT_TEMPLATE_PARAMETER || kind == LIFT_VARIABLE ||
+           kind == LIFT_SHARED || kind == LIFT_OTHER) &&
           tree->nodes[i].name != tree->nodes[i].start && lift_named(tree, i, name))
          return true;
    }
@@ -31,7 +33,8 @@ static uint32_t parameter_of(const lift_tree_t *tree, uint32_t kernel, uint32_t 
 
 /* The first kernel's parameter that has the same value and type; the new kernel has one for both.  A pointer through which only one of
  * them stores is shared too, and is no pointer to const then. */
-static uint32_t find_shared(const join_launches_t *join, uint32_t parameter, uint32_t index, bool of_template) {
+static uint32_t find_shared(const join_launches_t *join, uint32_t parameter, uint32_t index,
+                            bool of_template) {
    const lift_tree_t *tree = join->tree;
    lift_list_t *const *lists = of_template ? join->templates : join->arguments;
    char name[64];
@@ -42,7 +45,8 @@ static uint32_t find_shared(const join_launches_t *join, uint32_t parameter, uin
       const char *one = tree->nodes[other].type, *two = tree->nodes[parameter].type;
       const bool pointer = strchr(one, '*') != NULL;
       lift_name(tree, other, name, sizeof name);
-      if (strcmp(pointer ? unqualified(one) : one, pointer ? unqualified(two) : two) == 0 && !declares(tree, join->kernels[1]->kernel, name, parameter) &&
+      if (strcmp(pointer ? unqualified(one) : one, pointer ? unqualified(two) : two) == 0 &&
+          !declares(tree, join->kernels[1]->kernel, name, parameter) &&
           (pointer || !lift_assigns(tree, join->kernels[0]->kernel, other)))
          return other;
    }
@@ -85,7 +89,8 @@ static bool is_hidden(const join_launches_t *join) {
       lift_name(tree, parameter, own, sizeof own);
       for (uint32_t n = second; n < tree->nodes[second].last; n++) {
          const uint32_t declaration = lift_is(tree, n, LIFT_NAME) ? tree->nodes[n].declaration : LIFT_NONE;
-         if (lift_is(tree, n, LIFT_NAME) && lift_named(tree, n, own) && (declaration == LIFT_NONE || !lift_inside(tree, declaration, second)))
+         if (lift_is(tree, n, LIFT_NAME) && lift_named(tree, n, own) &&
+             (declaration == LIFT_NONE || !lift_inside(tree, declaration, second)))
             return true;
       }
    }

@@ -1,6 +1,7 @@
 /* Writes the kernel that makes the statements of two (join_launches.h). */
 #include <stdlib.h>
 #include <string.h>
+#include "lift/buffers.h"
 #include "lift/join_launches.h"
 #include "lift/loops.h"
 
@@ -26,7 +27,8 @@ static bool is_dropped(const join_launches_t *join, uint32_t parameter) {
 }
 
 /* A parameter's declaration under another name, and without const if something is stored through it. */
-static void write_declaration(const join_launches_t *join, uint32_t parameter, const char *name, bool stored, rkb_text_t *out) {
+static void write_declaration(const join_launches_t *join, uint32_t parameter, const char *name, bool stored,
+                              rkb_text_t *out) {
    const lift_tree_t *tree = join->tree;
    const lift_node_t *n = &tree->nodes[parameter];
    char own[64];
@@ -42,13 +44,15 @@ static void write_declaration(const join_launches_t *join, uint32_t parameter, c
 }
 
 /* The parameters of the new kernel, and their values in the launch. */
-static void write_parameters(const join_launches_t *join, bool of_template, rkb_text_t *parameters, rkb_text_t *values) {
+static void write_parameters(const join_launches_t *join, bool of_template, rkb_text_t *parameters,
+                             rkb_text_t *values) {
    const lift_tree_t *tree = join->tree;
    const enum lift_kind kind = of_template ? LIFT_TEMPLATE_PARAMETER : LIFT_PARAMETER;
    for (uint32_t which = 0; which < 2; which++) {
       const lift_list_t *list = of_template ? join->templates[which] : join->arguments[which];
       uint32_t index = 0;
-      for (uint32_t c = lift_child(tree, join->kernels[which]->kernel, 0); c != LIFT_NONE; c = tree->nodes[c].next) {
+      for (uint32_t c = lift_child(tree, join->kernels[which]->kernel, 0); c != LIFT_NONE;
+           c = tree->nodes[c].next) {
          if (!lift_is(tree, c, kind))
             continue;
          const char *value = index < list->count ? list->entries[index] : "";
@@ -58,19 +62,11 @@ static void write_parameters(const join_launches_t *join, bool of_template, rkb_
          if (is_dropped(join, c) || (name && name->shared != LIFT_NONE))
             continue;
          lift_name(tree, c, own, sizeof own);
-         write_declaration(join, c, name ? name->name : own, which == 0 && is_stored_later(join, c), parameters);
+         write_declaration(join, c, name ? name->name : own, which == 0 && is_stored_later(join, c),
+                           parameters);
          rkb_text_format(values, "%s%s", values->length > 0 ? ", " : "", value);
       }
    }
-}
-
-/* The type of what a pointer points to. */
-static void write_type(const char *pointer, rkb_text_t *out) {
-   const char *from = strncmp(pointer, "const ", 6) == 0 ? pointer + 6 : pointer;
-   size_t length = strcspn(from, "*");
-   while (length > 0 && from[length - 1] == ' ')
-      length--;
-   rkb_text_append(out, from, length);
 }
 
 /* The statements of a kernel, in a block of their own. */
@@ -110,7 +106,8 @@ static bool is_used_elsewhere(const join_launches_t *join, uint32_t kernel) {
    lift_list_t *templates = rkb_allocate(1, sizeof *templates);
    bool used = false;
    for (uint32_t l = 0; l < join->launches->count; l++)
-      used = used || (l != join->first && l != join->first + 1 && lift_launch_runs(&join->launches->list[l], join->tree, kernel, templates));
+      used = used || (l != join->first && l != join->first + 1 &&
+                      lift_launch_runs(&join->launches->list[l], join->tree, kernel, templates));
    free(templates);
    return used;
 }
@@ -119,7 +116,8 @@ static bool change_launches(const join_launches_t *join, const char *templates, 
    lift_launches_t *launches = rkb_allocate(1, sizeof *launches);
    *launches = *join->launches;
    lift_launch_t *launch = &launches->list[join->first];
-   bool sound = strlen(values) < sizeof launch->args && strlen(join->name) + strlen(templates) + 3 < sizeof launch->kernel;
+   bool sound = strlen(values) < sizeof launch->args &&
+                strlen(join->name) + strlen(templates) + 3 < sizeof launch->kernel;
    if (sound) {
       snprintf(launch->kernel, sizeof launch->kernel, templates[0] ? "%s<%s>" : "%s", join->name, templates);
       snprintf(launch->args, sizeof launch->args, "%s", values);
@@ -147,24 +145,28 @@ bool join_launches_write(join_launches_t *join) {
    write_parameters(join, false, &parameters, &values);
    lift_name(tree, join->kernels[0]->kernel, one, sizeof one);
    lift_name(tree, join->kernels[1]->kernel, other, sizeof other);
-   rkb_text_format(&kernel, "/* What %s and %s compute, one after the other for each element. */\n", one, other);
+   rkb_text_format(&kernel, "/* What %s and %s compute, one after the other for each element. */\n", one,
+                   other);
    if (templates.length > 0)
       rkb_text_format(&kernel, "template <%s> ", rkb_text_get(&templates));
    rkb_text_format(&kernel, "__global__ void %s(%s) ", join->name, rkb_text_get(&parameters));
    rkb_text_add(&body, "{\n");
-   write_type(tree->nodes[join->stored].type, &body);
+   lift_write_pointee(tree->nodes[join->stored].type, &body);
    rkb_text_format(&body, " %s;\n", join->handed);
    bool sound = write_statements(join, 0, &body) && write_statements(join, 1, &body) && !kernel.cut;
    rkb_text_add(&body, "}");
    lift_indent_lines(&body);
-   rkb_text_append(&kernel, rkb_text_get(&body), body.length - (body.length > 0)); /* without the last line's end */
-   sound = sound && !body.cut && !kernel.cut && change_launches(join, rkb_text_get(&arguments), rkb_text_get(&values));
+   rkb_text_append(&kernel, rkb_text_get(&body),
+                   body.length - (body.length > 0)); /* without the last line's end */
+   sound = sound && !body.cut && !kernel.cut &&
+           change_launches(join, rkb_text_get(&arguments), rkb_text_get(&values));
    const uint32_t later = join->kernels[0]->kernel < join->kernels[1]->kernel;
    for (uint32_t which = 0; sound && which < 2; which++) {
       const uint32_t own = join->kernels[which]->kernel, start = lift_function_start(tree, own);
       uint32_t end = tree->nodes[own].end;
       if (which == later)
-         lift_replace(join->change, is_used_elsewhere(join, own) ? end : start, end, "%s%s", is_used_elsewhere(join, own) ? "\n\n" : "", rkb_text_get(&kernel));
+         lift_replace(join->change, is_used_elsewhere(join, own) ? end : start, end, "%s%s",
+                      is_used_elsewhere(join, own) ? "\n\n" : "", rkb_text_get(&kernel));
       else if (!is_used_elsewhere(join, own))
          lift_replace(join->change, start, end + strspn(tree->text + end, "\n"), "%s", "");
    }

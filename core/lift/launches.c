@@ -248,7 +248,8 @@ bool lift_add_entry(lift_change_t *change, const lift_tree_t *tree, const manife
    return true;
 }
 
-void lift_remove_entry(lift_change_t *change, const lift_tree_t *tree, const manifest_t *manifest, const char *section, const char *name) {
+void lift_remove_entry(lift_change_t *change, const lift_tree_t *tree, const manifest_t *manifest,
+                       const char *section, const char *name) {
    uint32_t start, end, entries = 0, from = 0, to = 0;
    if (!find_section(tree, manifest, section, &start, &end))
       return;

@@ -47,7 +47,8 @@ bool lift_same_text(const char *one, const char *other);
 bool lift_write_launches(lift_change_t *change, const lift_tree_t *tree, const manifest_t *manifest, const lift_launches_t *launches);
 bool lift_add_entry(lift_change_t *change, const lift_tree_t *tree, const manifest_t *manifest, const char *section, const char *entry);
 /* Removes an entry that has a line of its own, and the section with its last entry.  Leaves one that is written in another way. */
-void lift_remove_entry(lift_change_t *change, const lift_tree_t *tree, const manifest_t *manifest, const char *section, const char *name);
+void lift_remove_entry(lift_change_t *change, const lift_tree_t *tree, const manifest_t *manifest,
+                       const char *section, const char *name);
 /* Makes a name that does not occur in the text: `wanted`, or `wanted` with a number appended. */
 void lift_fresh_name(const lift_tree_t *tree, const char *wanted, char *out, size_t size);
 

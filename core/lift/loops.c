@@ -54,6 +54,14 @@ bool lift_changes_names_of(const lift_tree_t *tree, uint32_t subtree, uint32_t e
    return false;
 }
 
+bool lift_is_barrier(const lift_tree_t *tree, uint32_t statement) {
+   char callee[64];
+   if (!lift_is(tree, statement, LIFT_CALL))
+      return false;
+   lift_callee(tree, statement, callee, sizeof callee);
+   return strcmp(callee, "__syncthreads") == 0;
+}
+
 uint32_t lift_function_named(const lift_tree_t *tree, const char *name) {
    uint32_t found = LIFT_NONE;
    for (uint32_t i = 0; i < tree->count; i++) {
@@ -107,10 +115,45 @@ bool lift_methods_are_pure(const lift_tree_t *tree, const char *name) {
 }
 
 static bool is_known_pure(const char *name) {
-   static const char *const names[] = {"min", "max", "fmaxf", "fminf", "fmaf", "expf", "logf", "sqrtf", "rsqrtf", "tanhf", "erff", "fabsf", "powf", "erfcf", "exp2f", "log2f", "log1pf", "expm1f",
-                                       "sinf", "cosf", "floorf", "ceilf", "rintf", "roundf", "truncf", "copysignf",
-                                       "__expf", "__logf", "__fdividef", "__ldg", "make_float2", "make_float4", "__syncthreads", "__syncwarp",
-                                       "__bfloat162float", "__float2bfloat16", "__half2float", "__float2half", NULL};
+   static const char *const names[] = {"min",
+                                       "max",
+                                       "fmaxf",
+                                       "fminf",
+                                       "fmaf",
+                                       "expf",
+                                       "logf",
+                                       "sqrtf",
+                                       "rsqrtf",
+                                       "tanhf",
+                                       "erff",
+                                       "fabsf",
+                                       "powf",
+                                       "erfcf",
+                                       "exp2f",
+                                       "log2f",
+                                       "log1pf",
+                                       "expm1f",
+                                       "sinf",
+                                       "cosf",
+                                       "floorf",
+                                       "ceilf",
+                                       "rintf",
+                                       "roundf",
+                                       "truncf",
+                                       "copysignf",
+                                       "__expf",
+                                       "__logf",
+                                       "__fdividef",
+                                       "__ldg",
+                                       "make_float2",
+                                       "make_float4",
+                                       "__syncthreads",
+                                       "__syncwarp",
+                                       "__bfloat162float",
+                                       "__float2bfloat16",
+                                       "__half2float",
+                                       "__float2half",
+                                       NULL};
    for (int i = 0; names[i]; i++)
       if (strcmp(names[i], name) == 0)
          return true;
@@ -161,14 +204,17 @@ uint32_t lift_effects(const lift_tree_t *tree, uint32_t statement, lift_effect_t
          lift_refuse(change, "line %u: assembly or a lambda", lift_line(tree, i));
          return LIFT_NONE;
       }
-      if (lift_is(tree, i, LIFT_CALL) && !lift_is_copy(tree, i) && !lift_is_assignment(tree, i) && !call_effects(tree, statement, i, out, most, &count, change))
+      if (lift_is(tree, i, LIFT_CALL) && !lift_is_copy(tree, i) && !lift_is_assignment(tree, i) &&
+          !call_effects(tree, statement, i, out, most, &count, change))
          return LIFT_NONE;
       if (!lift_is_assignment(tree, i))
          continue;
       const uint32_t variable = lift_base(tree, lift_assigned(tree, i));
       if (variable != LIFT_NONE && lift_inside(tree, variable, statement))
          continue;
-      if (!add_effect(out, most, &count, (lift_effect_t){i, variable, !lift_is(tree, i, LIFT_CALL) && lift_operator_is(tree, i, "+=")})) {
+      if (!add_effect(
+             out, most, &count,
+             (lift_effect_t){i, variable, !lift_is(tree, i, LIFT_CALL) && lift_operator_is(tree, i, "+=")})) {
          lift_refuse(change, "line %u: the statement changes too much", lift_line(tree, i));
          return LIFT_NONE;
       }

@@ -17,6 +17,8 @@ bool lift_assigns(const lift_tree_t *tree, uint32_t subtree, uint32_t declaratio
 bool lift_leaves(const lift_tree_t *tree, uint32_t loop);
 /* Whether the subtree assigns to a declaration that the expression names. */
 bool lift_changes_names_of(const lift_tree_t *tree, uint32_t subtree, uint32_t expression);
+/* Whether a statement is a call of __syncthreads. */
+bool lift_is_barrier(const lift_tree_t *tree, uint32_t statement);
 /* The function of this name with a body; LIFT_NONE when there is none, or more than one. */
 uint32_t lift_function_named(const lift_tree_t *tree, const char *name);
 /* How often the text calls the function. */

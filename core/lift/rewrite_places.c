@@ -30,7 +30,9 @@ bool lift_try_kernels(const lift_subject_t *subject, lift_change_t *change,
 
 /* The byte where the word before `at` begins, if it is one of those that may stand before a function's type; else `at`. */
 static uint32_t before_word(const lift_tree_t *tree, uint32_t at) {
-   static const char *const words[] = {"__global__", "__device__", "__forceinline__", "__noinline__", "__host__", "__launch_bounds__", "static", "inline", "extern", "\"C\"", NULL};
+   static const char *const words[] = {
+      "__global__", "__device__", "__forceinline__", "__noinline__", "__host__", "__launch_bounds__",
+      "static",     "inline",     "extern",          "\"C\"",        NULL};
    uint32_t end = at;
    while (end > 0 && isspace((unsigned char)tree->text[end - 1]))
       end--;

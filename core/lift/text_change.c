@@ -84,6 +84,17 @@ uint32_t lift_line_start(const lift_tree_t *tree, uint32_t at) {
    return start == 0 || tree->text[start - 1] == '\n' ? start : at;
 }
 
+uint32_t lift_pragma_start(const lift_tree_t *tree, uint32_t statement) {
+   const uint32_t at = lift_line_start(tree, tree->nodes[statement].start);
+   uint32_t before = at;
+   while (before > 0 && isspace((unsigned char)tree->text[before - 1]))
+      before--;
+   while (before > 0 && tree->text[before - 1] != '\n')
+      before--;
+   const char *line = tree->text + before;
+   return before < at && strncmp(line + strspn(line, " \t"), "#pragma", 7) == 0 ? before : at;
+}
+
 uint32_t lift_statement_end(const lift_tree_t *tree, uint32_t statement) {
    uint32_t at = tree->nodes[statement].end;
    if (at > 0 && (tree->text[at - 1] == ';' || tree->text[at - 1] == '}'))

@@ -39,6 +39,8 @@ static inline void lift_write_node(rkb_text_t *out, const lift_tree_t *tree, uin
 }
 /* If only white space precedes the byte in its line: the first byte of this line.  Else the byte itself. */
 uint32_t lift_line_start(const lift_tree_t *tree, uint32_t at);
+/* The first byte of a statement's line, or of a #pragma in the line before it. */
+uint32_t lift_pragma_start(const lift_tree_t *tree, uint32_t statement);
 /* The byte after a statement, its semicolon included. */
 uint32_t lift_statement_end(const lift_tree_t *tree, uint32_t statement);
 

@@ -57,6 +57,12 @@ bool lift_text_is(const lift_tree_t *tree, uint32_t node, const char *text) {
    return n->end - n->start == strlen(text) && memcmp(tree->text + n->start, text, n->end - n->start) == 0;
 }
 
+bool lift_same_source(const lift_tree_t *tree, uint32_t one, uint32_t other) {
+   const uint32_t length = tree->nodes[one].end - tree->nodes[one].start;
+   return length == tree->nodes[other].end - tree->nodes[other].start &&
+          memcmp(tree->text + tree->nodes[one].start, tree->text + tree->nodes[other].start, length) == 0;
+}
+
 static bool is_word(char c) {
    return isalnum((unsigned char)c) || c == '_';
 }
@@ -98,12 +104,15 @@ void lift_operator(const lift_tree_t *tree, uint32_t node, char out[4]) {
    out[0] = '\0';
    if (first == LIFT_NONE)
       return;
-   if (n->kind == LIFT_BINARY || n->kind == LIFT_COMPOUND_ASSIGNMENT || (n->kind == LIFT_CALL && tree->nodes[first].start == n->start)) {
+   if (n->kind == LIFT_BINARY || n->kind == LIFT_COMPOUND_ASSIGNMENT ||
+       (n->kind == LIFT_CALL && tree->nodes[first].start == n->start)) {
       const uint32_t second = tree->nodes[first].next;
       if (second == LIFT_NONE)
          return;
       from = tree->nodes[first].end;
-      to = n->kind == LIFT_CALL ? n->end : tree->nodes[second].start; /* a call's second child is the operator itself */
+      to = n->kind == LIFT_CALL
+              ? n->end
+              : tree->nodes[second].start; /* a call's second child is the operator itself */
    } else if (n->kind == LIFT_UNARY) {
       const bool before = tree->nodes[first].start > n->start;
       from = before ? n->start : tree->nodes[first].end;
@@ -205,7 +214,8 @@ void lift_callee(const lift_tree_t *tree, uint32_t call, char *out, size_t size)
 
 bool lift_is_copy(const lift_tree_t *tree, uint32_t call) {
    const uint32_t first = lift_is(tree, call, LIFT_CALL) ? lift_child(tree, call, 0) : LIFT_NONE;
-   return first != LIFT_NONE && tree->nodes[first].next == LIFT_NONE && tree->nodes[first].start == tree->nodes[call].start &&
+   return first != LIFT_NONE && tree->nodes[first].next == LIFT_NONE &&
+          tree->nodes[first].start == tree->nodes[call].start &&
           tree->nodes[first].end == tree->nodes[call].end;
 }
 

@@ -50,6 +50,8 @@ uint32_t lift_body(const lift_tree_t *tree, uint32_t function); /* its compound 
 uint32_t lift_statement_in(const lift_tree_t *tree, uint32_t block, uint32_t node);
 
 bool lift_text_is(const lift_tree_t *tree, uint32_t node, const char *text);
+/* Whether two nodes have the same text. */
+bool lift_same_source(const lift_tree_t *tree, uint32_t one, uint32_t other);
 /* Copies the declared name, or the text of a name, cut to size. */
 void lift_name(const lift_tree_t *tree, uint32_t node, char *out, size_t size);
 bool lift_named(const lift_tree_t *tree, uint32_t node, const char *name);

@@ -23,11 +23,13 @@
 #define NAME "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
 /* The count as the launch says it: the argument of a parameter. */
-static bool count_of(const vector_access_t *access, const lift_launch_t *launch, char out[LIFT_MAX_EXPRESSION]) {
+static bool count_of(const vector_access_t *access, const lift_launch_t *launch,
+                     char out[LIFT_MAX_EXPRESSION]) {
    const lift_tree_t *tree = access->tree;
    lift_list_t *values = rkb_allocate(1, sizeof *values);
    uint32_t index = 0;
-   while (lift_parameter(tree, access->kernel, index) != LIFT_NONE && lift_parameter(tree, access->kernel, index) != access->count)
+   while (lift_parameter(tree, access->kernel, index) != LIFT_NONE &&
+          lift_parameter(tree, access->kernel, index) != access->count)
       index++;
    const bool found = lift_list_split(launch->args, values) && index < values->count;
    if (found)
@@ -54,8 +56,10 @@ static bool make_launch(const vector_access_t *access, const lift_launch_t *old,
       for (uint32_t g = 1; g < grid->count; g++)
          rkb_text_format(&blocks, ", %s", grid->entries[g]);
       *launch = *old;
-      const int length = snprintf(launch->kernel, sizeof launch->kernel, "%s%s", access->name, old->kernel + strlen(own));
-      sound = when.length < sizeof launch->when && blocks.length < sizeof launch->grid && (size_t)length < sizeof launch->kernel;
+      const int length =
+         snprintf(launch->kernel, sizeof launch->kernel, "%s%s", access->name, old->kernel + strlen(own));
+      sound = when.length < sizeof launch->when && blocks.length < sizeof launch->grid &&
+              (size_t)length < sizeof launch->kernel;
       snprintf(launch->when, sizeof launch->when, "%s", rkb_text_get(&when));
       snprintf(launch->grid, sizeof launch->grid, "%s", rkb_text_get(&blocks));
    }
@@ -73,11 +77,14 @@ static bool change_launches(const vector_access_t *access) {
    for (uint32_t l = 0; sound && l < access->launches->count; l++) {
       const lift_launch_t *old = &access->launches->list[l];
       const bool runs = lift_launch_runs(old, access->tree, access->kernel, arguments);
-      sound = launches->count + 2 <= LIFT_MAX_LAUNCHES || lift_refuse(access->change, "the manifest would have more than %d launches", LIFT_MAX_LAUNCHES);
+      sound = launches->count + 2 <= LIFT_MAX_LAUNCHES ||
+              lift_refuse(access->change, "the manifest would have more than %d launches", LIFT_MAX_LAUNCHES);
       if (sound && runs) {
-         sound = old->shared[0] == '\0' && !old->cooperative && !strchr(old->args, '{')
-                    ? make_launch(access, old, &launches->list[launches->count])
-                    : lift_refuse(access->change, "launch %u has dynamic shared memory, is cooperative or passes a struct", l + 1);
+         sound =
+            old->shared[0] == '\0' && !old->cooperative && !strchr(old->args, '{')
+               ? make_launch(access, old, &launches->list[launches->count])
+               : lift_refuse(access->change,
+                             "launch %u has dynamic shared memory, is cooperative or passes a struct", l + 1);
          launches->count++;
          found = true;
       }
@@ -110,12 +117,16 @@ static bool apply_to(const lift_subject_t *subject, uint32_t kernel, lift_change
    lift_fresh_name(tree, wanted, access->name, sizeof access->name);
    lift_fresh_name(tree, "Four", access->four_type, sizeof access->four_type);
    lift_fresh_name(tree, "first_of_four", access->first, sizeof access->first);
-   bool sound = lift_launches_read(subject->manifest, launches, change) &&
-                (tree->nodes[kernel].last - kernel <= LIFT_MAX_KERNEL || lift_refuse(change, "%s is too long", own)) &&
-                (lift_no_alias(tree, launches, kernel) || lift_refuse(change, "two pointers of %s name one buffer", own)) && vector_access_read(access) &&
-                vector_access_groups(access) && change_launches(access) && vector_access_write(access);
+   bool sound =
+      lift_launches_read(subject->manifest, launches, change) &&
+      (tree->nodes[kernel].last - kernel <= LIFT_MAX_KERNEL || lift_refuse(change, "%s is too long", own)) &&
+      (lift_no_alias(tree, launches, kernel) ||
+       lift_refuse(change, "two pointers of %s name one buffer", own)) &&
+      vector_access_read(access) && vector_access_groups(access) && change_launches(access) &&
+      vector_access_write(access);
    if (sound)
-      snprintf(change->note, sizeof change->note, "a thread of %s computes four elements, and accesses them at once", own);
+      snprintf(change->note, sizeof change->note,
+               "a thread of %s computes four elements, and accesses them at once", own);
    free(access);
    free(launches);
    return sound;

@@ -9,8 +9,8 @@ enum { VECTOR_ACCESS_GROUPS = 16, VECTOR_ACCESS_PLACES = 64 };
 
 /* Accesses to one pointer at one index. */
 typedef struct vector_group {
-   uint32_t pointer;          /* the parameter */
-   uint32_t index;            /* the expression whose text the index has, with names from before the guard alone */
+   uint32_t pointer; /* the parameter */
+   uint32_t index;   /* the expression whose text the index has, with names from before the guard alone */
    bool loaded, stored, sure; /* sure: an access that every element makes */
    bool whole;                /* four are one access */
    char four[80];             /* the variable with four elements */
@@ -27,12 +27,14 @@ typedef struct vector_access {
    bool in_branch;                 /* the rest is the branch of if (element < count) */
    vector_group_t groups[VECTOR_ACCESS_GROUPS];
    uint32_t group_count;
-   uint32_t places[VECTOR_ACCESS_PLACES], place_groups[VECTOR_ACCESS_PLACES], place_count; /* the accesses, and their groups */
+   uint32_t places[VECTOR_ACCESS_PLACES], place_groups[VECTOR_ACCESS_PLACES],
+      place_count; /* the accesses, and their groups */
    char name[100], four_type[64], first[64];
 } vector_access_t;
 
-bool vector_access_read(vector_access_t *access);    /* vector_access_kernel.c: the form of the kernel */
-bool vector_access_groups(vector_access_t *access);  /* vector_access_groups.c: which accesses can be one of four elements */
-bool vector_access_write(vector_access_t *access);   /* vector_access_text.c: the new kernel */
+bool vector_access_read(vector_access_t *access); /* vector_access_kernel.c: the form of the kernel */
+bool vector_access_groups(
+   vector_access_t *access); /* vector_access_groups.c: which accesses can be one of four elements */
+bool vector_access_write(vector_access_t *access); /* vector_access_text.c: the new kernel */
 
 #endif

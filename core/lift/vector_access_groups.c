@@ -10,8 +10,9 @@ static uint32_t index_of(const vector_access_t *access, uint32_t place) {
    const lift_tree_t *tree = access->tree;
    const uint32_t index = lift_plain(tree, lift_child(tree, place, 1));
    const uint32_t variable = lift_is(tree, index, LIFT_NAME) ? tree->nodes[index].declaration : LIFT_NONE;
-   if (variable == LIFT_NONE || variable < access->rest || variable >= access->rest_end || !lift_is(tree, variable, LIFT_VARIABLE) ||
-       lift_initialiser(tree, variable) == LIFT_NONE || lift_assigns(tree, access->kernel, variable))
+   if (variable == LIFT_NONE || variable < access->rest || variable >= access->rest_end ||
+       !lift_is(tree, variable, LIFT_VARIABLE) || lift_initialiser(tree, variable) == LIFT_NONE ||
+       lift_assigns(tree, access->kernel, variable))
       return index;
    return lift_plain(tree, lift_initialiser(tree, variable));
 }
@@ -20,10 +21,12 @@ static uint32_t index_of(const vector_access_t *access, uint32_t place) {
 static bool is_known_before(const vector_access_t *access, uint32_t index) {
    const lift_tree_t *tree = access->tree;
    for (uint32_t i = index; i < tree->nodes[index].last; i++) {
-      if (lift_is(tree, i, LIFT_CALL) || lift_is(tree, i, LIFT_SUBSCRIPT) || lift_is(tree, i, LIFT_UNARY) || lift_is_assignment(tree, i))
+      if (lift_is(tree, i, LIFT_CALL) || lift_is(tree, i, LIFT_SUBSCRIPT) || lift_is(tree, i, LIFT_UNARY) ||
+          lift_is_assignment(tree, i))
          return false;
       const uint32_t declaration = lift_is(tree, i, LIFT_NAME) ? tree->nodes[i].declaration : LIFT_NONE;
-      if (declaration != LIFT_NONE && (declaration >= access->rest || lift_assigns(tree, access->kernel, declaration)))
+      if (declaration != LIFT_NONE &&
+          (declaration >= access->rest || lift_assigns(tree, access->kernel, declaration)))
          return false;
    }
    return true;
@@ -38,7 +41,8 @@ static bool is_in_fours(const vector_access_t *access, uint32_t index) {
    rkb_text_format(&conditions, "%s %% 4 == 0", count);
    const size_t known = conditions.length;
    const bool sound = lift_coefficient(access->tree, index, access->element) == 1 &&
-                      lift_in_fours(&conditions, access->tree, index, access->element, access->rest) && conditions.length == known;
+                      lift_in_fours(&conditions, access->tree, index, access->element, access->rest) &&
+                      conditions.length == known;
    rkb_text_free(&conditions);
    return sound;
 }
@@ -47,7 +51,8 @@ static bool is_in_fours(const vector_access_t *access, uint32_t index) {
 static bool is_of_numbers(const char *type) {
    static const char *const numbers[] = {"float", "int", "unsigned int", "__half", "__nv_bfloat16", NULL};
    const char *from = strncmp(type, "const ", 6) == 0 ? type + 6 : type;
-   const size_t length = strcspn(from, " *") < strlen(from) && strncmp(from, "unsigned int", 12) == 0 ? 12 : strcspn(from, " *");
+   const size_t length =
+      strcspn(from, " *") < strlen(from) && strncmp(from, "unsigned int", 12) == 0 ? 12 : strcspn(from, " *");
    if (from[length] == '\0' || strchr(from, '*') != strrchr(from, '*') || strstr(type, "volatile"))
       return false;
    for (int i = 0; numbers[i]; i++)
@@ -59,33 +64,31 @@ static bool is_of_numbers(const char *type) {
 /* Whether every element makes the access: nothing between it and the rest decides. */
 static bool is_sure(const vector_access_t *access, uint32_t place) {
    const lift_tree_t *tree = access->tree;
-   for (uint32_t up = tree->nodes[place].parent; up >= access->rest && up < access->rest_end; up = tree->nodes[up].parent) {
+   for (uint32_t up = tree->nodes[place].parent; up >= access->rest && up < access->rest_end;
+        up = tree->nodes[up].parent) {
       const enum lift_kind kind = tree->nodes[up].kind;
-      if (kind == LIFT_IF || kind == LIFT_FOR || kind == LIFT_WHILE || kind == LIFT_DO || kind == LIFT_SWITCH || kind == LIFT_CONDITIONAL || kind == LIFT_LAMBDA ||
+      if (kind == LIFT_IF || kind == LIFT_FOR || kind == LIFT_WHILE || kind == LIFT_DO ||
+          kind == LIFT_SWITCH || kind == LIFT_CONDITIONAL || kind == LIFT_LAMBDA ||
           (kind == LIFT_BINARY && (lift_operator_is(tree, up, "&&") || lift_operator_is(tree, up, "||"))))
          return false;
    }
    return true;
 }
 
-static bool same_text(const lift_tree_t *tree, uint32_t one, uint32_t other) {
-   const uint32_t length = tree->nodes[one].end - tree->nodes[one].start;
-   return length == tree->nodes[other].end - tree->nodes[other].start &&
-          memcmp(tree->text + tree->nodes[one].start, tree->text + tree->nodes[other].start, length) == 0;
-}
-
 /* Adds an access to its group.  False: there are too many. */
 static bool add_place(vector_access_t *access, uint32_t place, uint32_t pointer, uint32_t index) {
    const lift_tree_t *tree = access->tree;
    uint32_t g = 0;
-   while (g < access->group_count && (access->groups[g].pointer != pointer || !same_text(tree, access->groups[g].index, index)))
+   while (g < access->group_count &&
+          (access->groups[g].pointer != pointer || !lift_same_source(tree, access->groups[g].index, index)))
       g++;
    if (g == VECTOR_ACCESS_GROUPS || access->place_count == VECTOR_ACCESS_PLACES)
       return false;
    if (g == access->group_count)
       access->groups[access->group_count++] = (vector_group_t){.pointer = pointer, .index = index};
    const uint32_t around = tree->nodes[place].parent;
-   const bool stores = lift_is_assignment(tree, around) && lift_assigned(tree, around) == place, only = stores && lift_operator_is(tree, around, "=");
+   const bool stores = lift_is_assignment(tree, around) && lift_assigned(tree, around) == place,
+              only = stores && lift_operator_is(tree, around, "=");
    access->groups[g].loaded = access->groups[g].loaded || !only;
    access->groups[g].stored = access->groups[g].stored || stores;
    access->groups[g].sure = access->groups[g].sure || is_sure(access, place);
@@ -112,7 +115,8 @@ static bool check_uses(const vector_access_t *access, uint32_t pointer) {
       if (access->groups[access->place_groups[p]].pointer != pointer)
          continue;
       places++;
-      if (lift_is_assignment(tree, around) && lift_assigned(tree, around) == access->places[p] && !is_sure(access, access->places[p]))
+      if (lift_is_assignment(tree, around) && lift_assigned(tree, around) == access->places[p] &&
+          !is_sure(access, access->places[p]))
          return false;
    }
    for (uint32_t i = access->body; i < tree->nodes[access->body].last; i++)
@@ -137,18 +141,23 @@ static void name_group(vector_access_t *access, uint32_t g) {
 bool vector_access_groups(vector_access_t *access) {
    const lift_tree_t *tree = access->tree;
    for (uint32_t i = access->rest; i < access->rest_end; i++) {
-      const uint32_t base = lift_is(tree, i, LIFT_SUBSCRIPT) ? lift_plain(tree, lift_child(tree, i, 0)) : LIFT_NONE;
+      const uint32_t base =
+         lift_is(tree, i, LIFT_SUBSCRIPT) ? lift_plain(tree, lift_child(tree, i, 0)) : LIFT_NONE;
       const uint32_t pointer = lift_is(tree, base, LIFT_NAME) ? tree->nodes[base].declaration : LIFT_NONE;
-      if (!lift_is(tree, pointer, LIFT_PARAMETER) || lift_children(tree, i) != 2 || !strchr(tree->nodes[pointer].type, '*'))
+      if (!lift_is(tree, pointer, LIFT_PARAMETER) || lift_children(tree, i) != 2 ||
+          !strchr(tree->nodes[pointer].type, '*'))
          continue;
       const uint32_t index = index_of(access, i);
-      if (is_known_before(access, index) && is_in_fours(access, index) && !add_place(access, i, pointer, index))
-         return lift_refuse(access->change, "line %u: more than %d accesses", lift_line(tree, i), VECTOR_ACCESS_PLACES);
+      if (is_known_before(access, index) && is_in_fours(access, index) &&
+          !add_place(access, i, pointer, index))
+         return lift_refuse(access->change, "line %u: more than %d accesses", lift_line(tree, i),
+                            VECTOR_ACCESS_PLACES);
    }
    uint32_t loads = 0, stores = 0;
    for (uint32_t g = 0; g < access->group_count; g++) {
       vector_group_t *group = &access->groups[g];
-      group->whole = group->sure && is_of_numbers(tree->nodes[group->pointer].type) && lift_begins_buffer(tree, access->launches, group->pointer);
+      group->whole = group->sure && is_of_numbers(tree->nodes[group->pointer].type) &&
+                     lift_begins_buffer(tree, access->launches, group->pointer);
    }
    for (uint32_t g = 0; g < access->group_count; g++) {
       const vector_group_t *group = &access->groups[g];
@@ -159,8 +168,13 @@ bool vector_access_groups(vector_access_t *access) {
       loads += group->loaded;
       stores += group->stored;
       lift_name(tree, group->pointer, name, sizeof name);
-      if ((strncmp(tree->nodes[group->pointer].type, "const ", 6) != 0 || group->stored) && !check_uses(access, group->pointer))
-         return lift_refuse(access->change, "'%s' may be stored to, and is accessed in another way too", name);
+      if ((strncmp(tree->nodes[group->pointer].type, "const ", 6) != 0 || group->stored) &&
+          !check_uses(access, group->pointer))
+         return lift_refuse(access->change, "'%s' may be stored to, and is accessed in another way too",
+                            name);
    }
-   return (loads > 0 && stores > 0) || lift_refuse(access->change, "no load and store whose index grows by one from element to element, and which every element makes");
+   return (loads > 0 && stores > 0) ||
+          lift_refuse(
+             access->change,
+             "no load and store whose index grows by one from element to element, and which every element makes");
 }

@@ -13,42 +13,49 @@ static bool is_element_number(const vector_access_t *access, uint32_t expression
    const uint32_t sum = lift_plain(tree, expression);
    if (!lift_is(tree, sum, LIFT_BINARY) || !lift_operator_is(tree, sum, "+"))
       return false;
-   uint32_t product = lift_plain(tree, lift_child(tree, sum, 0)), thread = lift_plain(tree, lift_child(tree, sum, 1));
+   uint32_t product = lift_plain(tree, lift_child(tree, sum, 0)),
+            thread = lift_plain(tree, lift_child(tree, sum, 1));
    if (lift_text_is(tree, product, "threadIdx.x")) {
       const uint32_t other = product;
       product = thread;
       thread = other;
    }
-   if (!lift_text_is(tree, thread, "threadIdx.x") || !lift_is(tree, product, LIFT_BINARY) || !lift_operator_is(tree, product, "*"))
+   if (!lift_text_is(tree, thread, "threadIdx.x") || !lift_is(tree, product, LIFT_BINARY) ||
+       !lift_operator_is(tree, product, "*"))
       return false;
-   const uint32_t left = lift_plain(tree, lift_child(tree, product, 0)), right = lift_plain(tree, lift_child(tree, product, 1));
+   const uint32_t left = lift_plain(tree, lift_child(tree, product, 0)),
+                  right = lift_plain(tree, lift_child(tree, product, 1));
    return (lift_text_is(tree, left, "blockIdx.x") && block_to_warp_is_size(&to, right)) ||
           (lift_text_is(tree, right, "blockIdx.x") && block_to_warp_is_size(&to, left));
 }
 
 static bool returns(const lift_tree_t *tree, uint32_t statement) {
-   return lift_is(tree, statement, LIFT_RETURN) || (lift_is(tree, statement, LIFT_COMPOUND) && lift_children(tree, statement) == 1 &&
-                                                    lift_is(tree, lift_child(tree, statement, 0), LIFT_RETURN));
+   return lift_is(tree, statement, LIFT_RETURN) ||
+          (lift_is(tree, statement, LIFT_COMPOUND) && lift_children(tree, statement) == 1 &&
+           lift_is(tree, lift_child(tree, statement, 0), LIFT_RETURN));
 }
 
 /* Reads the guard: if (element >= count) return; and the rest behind it, or if (element < count) and its branch at the end. */
 static bool read_guard(vector_access_t *access, uint32_t statement) {
    const lift_tree_t *tree = access->tree;
-   const uint32_t condition = lift_plain(tree, lift_child(tree, statement, 0)), then = lift_child(tree, statement, 1);
+   const uint32_t condition = lift_plain(tree, lift_child(tree, statement, 0)),
+                  then = lift_child(tree, statement, 1);
    if (lift_children(tree, statement) != 2 || !lift_is(tree, condition, LIFT_BINARY))
       return false;
-   const uint32_t compared = lift_plain(tree, lift_child(tree, condition, 0)), count = lift_plain(tree, lift_child(tree, condition, 1));
+   const uint32_t compared = lift_plain(tree, lift_child(tree, condition, 0)),
+                  count = lift_plain(tree, lift_child(tree, condition, 1));
    const bool leaves = lift_operator_is(tree, condition, ">=") && returns(tree, then),
               enters = lift_operator_is(tree, condition, "<") && tree->nodes[statement].next == LIFT_NONE;
-   if ((!leaves && !enters) || !lift_is(tree, compared, LIFT_NAME) || tree->nodes[compared].declaration != access->element || !lift_is(tree, count, LIFT_NAME))
+   if ((!leaves && !enters) || !lift_is(tree, compared, LIFT_NAME) ||
+       tree->nodes[compared].declaration != access->element || !lift_is(tree, count, LIFT_NAME))
       return false;
    access->guard = statement;
    access->count = tree->nodes[count].declaration;
    access->in_branch = enters;
    access->rest = enters ? then : tree->nodes[statement].next;
    access->rest_end = enters ? tree->nodes[then].last : tree->nodes[access->body].last;
-   return access->rest != LIFT_NONE && lift_is(tree, access->count, LIFT_PARAMETER) && !strchr(tree->nodes[access->count].type, '*') &&
-          !lift_assigns(tree, access->kernel, access->count);
+   return access->rest != LIFT_NONE && lift_is(tree, access->count, LIFT_PARAMETER) &&
+          !strchr(tree->nodes[access->count].type, '*') && !lift_assigns(tree, access->kernel, access->count);
 }
 
 /* Finds the element's number and the guard.  Between them and before, only declarations that do not name the element. */
@@ -57,17 +64,24 @@ static bool find_element(vector_access_t *access) {
    access->element = LIFT_NONE;
    for (uint32_t s = lift_child(tree, access->body, 0); s != LIFT_NONE; s = tree->nodes[s].next) {
       if (lift_is(tree, s, LIFT_IF) && access->element != LIFT_NONE)
-         return read_guard(access, s) || lift_refuse(access->change, "line %u: no guard of the element's number by a parameter", lift_line(tree, s));
+         return read_guard(access, s) ||
+                lift_refuse(access->change, "line %u: no guard of the element's number by a parameter",
+                            lift_line(tree, s));
       const uint32_t variable = lift_is(tree, s, LIFT_DECLARATIONS) ? lift_child(tree, s, 0) : LIFT_NONE;
       if (!lift_is(tree, variable, LIFT_VARIABLE))
-         return lift_refuse(access->change, "line %u: the kernel does not begin with the element's number and its guard", lift_line(tree, s));
-      if (access->element == LIFT_NONE && lift_children(tree, s) == 1 && lift_initialiser(tree, variable) != LIFT_NONE &&
+         return lift_refuse(access->change,
+                            "line %u: the kernel does not begin with the element's number and its guard",
+                            lift_line(tree, s));
+      if (access->element == LIFT_NONE && lift_children(tree, s) == 1 &&
+          lift_initialiser(tree, variable) != LIFT_NONE &&
           is_element_number(access, lift_initialiser(tree, variable)))
          access->element = variable;
       else if (access->element != LIFT_NONE && lift_uses(tree, s, access->element))
-         return lift_refuse(access->change, "line %u: the element's number is used before its guard", lift_line(tree, s));
+         return lift_refuse(access->change, "line %u: the element's number is used before its guard",
+                            lift_line(tree, s));
    }
-   return lift_refuse(access->change, "no element's number, blockIdx.x * threads + threadIdx.x, with a guard");
+   return lift_refuse(access->change,
+                      "no element's number, blockIdx.x * threads + threadIdx.x, with a guard");
 }
 
 /* Whether a name is one by which a thread says which it is. */
@@ -76,7 +90,8 @@ static bool is_of_thread(const lift_tree_t *tree, uint32_t name) {
       return false;
    const uint32_t member = tree->nodes[name].parent;
    return lift_named(tree, name, "threadIdx") ||
-          ((lift_named(tree, name, "blockIdx") || lift_named(tree, name, "gridDim") || lift_named(tree, name, "blockDim")) &&
+          ((lift_named(tree, name, "blockIdx") || lift_named(tree, name, "gridDim") ||
+            lift_named(tree, name, "blockDim")) &&
            !lift_text_is(tree, member, "blockIdx.y") && !lift_text_is(tree, member, "blockIdx.z"));
 }
 
@@ -86,15 +101,18 @@ static bool check_threads(const vector_access_t *access) {
    bool calls = false;
    for (uint32_t i = access->body; i < tree->nodes[access->body].last; i++) {
       if (lift_is(tree, i, LIFT_ASSEMBLY) || lift_is(tree, i, LIFT_LAMBDA) || lift_is(tree, i, LIFT_SHARED))
-         return lift_refuse(access->change, "line %u: assembly, a lambda or shared memory", lift_line(tree, i));
+         return lift_refuse(access->change, "line %u: assembly, a lambda or shared memory",
+                            lift_line(tree, i));
       if (is_of_thread(tree, i) && !lift_inside(tree, i, access->element))
-         return lift_refuse(access->change, "line %u: a thread's or block's number outside of the element's", lift_line(tree, i));
+         return lift_refuse(access->change, "line %u: a thread's or block's number outside of the element's",
+                            lift_line(tree, i));
       if (!lift_is(tree, i, LIFT_CALL))
          continue;
       lift_callee(tree, i, callee, sizeof callee);
       if (strstr(callee, "_sync") || strstr(callee, "__sync") || strstr(callee, "atomic"))
          return lift_refuse(access->change, "line %u: %s", lift_line(tree, i), callee);
-      calls = calls || lift_is(tree, lift_child(tree, i, 0), LIFT_MEMBER) || lift_function_named(tree, callee) != LIFT_NONE;
+      calls = calls || lift_is(tree, lift_child(tree, i, 0), LIFT_MEMBER) ||
+              lift_function_named(tree, callee) != LIFT_NONE;
    }
    for (uint32_t i = 0; calls && i < tree->count; i++) {
       const uint32_t function = is_of_thread(tree, i) ? lift_function_of(tree, i) : LIFT_NONE;
@@ -115,16 +133,21 @@ static bool check_effects(const vector_access_t *access) {
       for (uint32_t e = 0; e < count; e++) {
          const uint32_t variable = effects[e].variable;
          const bool own = variable != LIFT_NONE && variable >= access->rest && variable < access->rest_end;
-         const bool memory = lift_is(tree, variable, LIFT_PARAMETER) && strchr(tree->nodes[variable].type, '*') && lift_is_assignment(tree, effects[e].node) &&
-                             !lift_is(tree, lift_plain(tree, lift_assigned(tree, effects[e].node)), LIFT_NAME);
+         const bool memory =
+            lift_is(tree, variable, LIFT_PARAMETER) && strchr(tree->nodes[variable].type, '*') &&
+            lift_is_assignment(tree, effects[e].node) &&
+            !lift_is(tree, lift_plain(tree, lift_assigned(tree, effects[e].node)), LIFT_NAME);
          if (!own && !memory)
-            return lift_refuse(access->change, "line %u: this changes more than memory and variables of one element", lift_line(tree, effects[e].node));
+            return lift_refuse(access->change,
+                               "line %u: this changes more than memory and variables of one element",
+                               lift_line(tree, effects[e].node));
       }
    }
    for (uint32_t i = access->rest; i < access->rest_end; i++)
       if (lift_is(tree, i, LIFT_RETURN))
          return lift_refuse(access->change, "line %u: another return", lift_line(tree, i));
-   return !lift_assigns(tree, access->kernel, access->element) || lift_refuse(access->change, "the element's number is changed");
+   return !lift_assigns(tree, access->kernel, access->element) ||
+          lift_refuse(access->change, "the element's number is changed");
 }
 
 bool vector_access_read(vector_access_t *access) {

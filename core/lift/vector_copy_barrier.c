@@ -2,14 +2,6 @@
 #include <string.h>
 #include "lift/vector_copy.h"
 
-static bool is_barrier(const lift_tree_t *tree, uint32_t statement) {
-   char callee[64];
-   if (!lift_is(tree, statement, LIFT_CALL))
-      return false;
-   lift_callee(tree, statement, callee, sizeof callee);
-   return strcmp(callee, "__syncthreads") == 0;
-}
-
 /* Whether the statement is a call of the copying function, which only writes the tile. */
 static bool is_copy(const vector_copy_t *copy, uint32_t statement) {
    char callee[128], name[128];
@@ -26,7 +18,7 @@ enum found { NOTHING, BARRIER, USE };
  * the tile. */
 static enum found look_after(const vector_copy_t *copy, uint32_t statement, uint32_t end, uint32_t tile) {
    for (uint32_t s = statement; s != LIFT_NONE && s != end; s = copy->tree->nodes[s].next) {
-      if (is_barrier(copy->tree, s))
+      if (lift_is_barrier(copy->tree, s))
          return BARRIER;
       if (!is_copy(copy, s) && lift_uses(copy->tree, s, tile))
          return USE;
@@ -38,7 +30,7 @@ static enum found look_after(const vector_copy_t *copy, uint32_t statement, uint
 static enum found look_before(const vector_copy_t *copy, uint32_t statement, uint32_t end, uint32_t tile) {
    enum found last = NOTHING;
    for (uint32_t s = statement; s != LIFT_NONE && s != end; s = copy->tree->nodes[s].next)
-      last = is_barrier(copy->tree, s)                             ? BARRIER
+      last = lift_is_barrier(copy->tree, s)                        ? BARRIER
              : !is_copy(copy, s) && lift_uses(copy->tree, s, tile) ? USE
                                                                    : last;
    return last;

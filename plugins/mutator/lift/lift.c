@@ -55,8 +55,9 @@ static const rkb_option_t options[] = {
     .type = RKB_OPT_ENUM,
     .offset = offsetof(lift_config_t, rewrite),
     .fallback = "any",
-    .choices = (const char *const[]){"any", "select_load", "uniform_exit", "stage_tile", "register_tile", "split_reduction", "vector_copy", "vector_access",
-                                     "double_buffer", "join_launches", "block_to_warp", "warp_to_block", NULL},
+    .choices = (const char *const[]){"any", "select_load", "uniform_exit", "stage_tile", "register_tile",
+                                     "split_reduction", "vector_copy", "vector_access", "double_buffer",
+                                     "join_launches", "block_to_warp", "warp_to_block", NULL},
     .help = "Which rewrite to make; any: one of those that hold, drawn at random."},
 };
 
