@@ -7,7 +7,8 @@
  * Holds where
  *   - the exit stands in the kernel's own block;
  *   - count is known before i and is at least 1 (if the launch has a block, it is);
- *   - i is not changed;
+ *   - i is not changed, and threads count by one: i is no multiple of the thread's number;
+ *   - nothing is loaded through a pointer that is not const, as the last thread may store there;
  *   - every store is an assignment: no atomics, no assembly, no function of the text that stores. */
 #include <string.h>
 #include "lift/launches.h"
@@ -37,6 +38,22 @@ static bool find_exit(const lift_tree_t *tree, uint32_t kernel, exit_place_t *pl
    return false;
 }
 
+/* Whether the thread's number is a term of the expression and no factor: the last number below the count is one that a thread has, and a thread's
+ * accesses begin there. */
+static bool counts_by_one(const lift_tree_t *tree, uint32_t expression) {
+   for (uint32_t i = expression; i < tree->nodes[expression].last; i++) {
+      if (!lift_is(tree, i, LIFT_NAME) || !lift_named(tree, i, "threadIdx"))
+         continue;
+      for (uint32_t up = i; up != expression; up = tree->nodes[up].parent) {
+         const uint32_t around = tree->nodes[up].parent;
+         if (lift_is(tree, around, LIFT_BINARY) &&
+             (lift_operator_is(tree, around, "*") || lift_operator_is(tree, around, "<<")))
+            return false;
+      }
+   }
+   return true;
+}
+
 static bool check(const lift_tree_t *tree, const exit_place_t *place, lift_change_t *change) {
    const uint32_t line = lift_line(tree, place->statement);
    const char *type = lift_is(tree, place->variable, LIFT_VARIABLE) ? tree->nodes[place->variable].type : "";
@@ -44,6 +61,11 @@ static bool check(const lift_tree_t *tree, const exit_place_t *place, lift_chang
       return lift_refuse(change, "line %u: what is compared is no int or long long of the kernel", line);
    if (lift_initialiser(tree, place->variable) == LIFT_NONE || lift_assigns(tree, place->kernel, place->variable))
       return lift_refuse(change, "line %u: the thread's number is changed", line);
+   if (!counts_by_one(tree, lift_initialiser(tree, place->variable)))
+      return lift_refuse(
+         change,
+         "line %u: the thread's number is multiplied, so the last element may begin none of a thread's",
+         line);
    for (uint32_t i = place->count; i < tree->nodes[place->count].last; i++)
       if (lift_is(tree, i, LIFT_CALL) || lift_is(tree, i, LIFT_SUBSCRIPT) ||
           (lift_is(tree, i, LIFT_NAME) && tree->nodes[i].declaration != LIFT_NONE && tree->nodes[i].declaration > place->variable))
@@ -51,6 +73,34 @@ static bool check(const lift_tree_t *tree, const exit_place_t *place, lift_chang
    for (uint32_t i = place->kernel; i < tree->nodes[place->kernel].last; i++)
       if (lift_is(tree, i, LIFT_RETURN) && !lift_inside(tree, i, place->statement))
          return lift_refuse(change, "line %u: another return", lift_line(tree, i));
+   return true;
+}
+
+/* Whether a use of a pointer only says where an assignment stores, or gives another pointer its value. */
+static bool only_stores(const lift_tree_t *tree, uint32_t use) {
+   uint32_t top = use, around = tree->nodes[use].parent;
+   for (; lift_is(tree, around, LIFT_SUBSCRIPT) || lift_is(tree, around, LIFT_PARENTHESES);
+        top = around, around = tree->nodes[around].parent)
+      if (lift_is(tree, around, LIFT_SUBSCRIPT) && lift_child(tree, around, 0) != top)
+         return false;
+   const uint32_t variable = lift_around(tree, use, LIFT_VARIABLE);
+   return (top != use && lift_is_assignment(tree, around) && lift_operator_is(tree, around, "=") &&
+           lift_assigned(tree, around) == top) ||
+          (variable != LIFT_NONE && strchr(tree->nodes[variable].type, '*') &&
+           strncmp(tree->nodes[variable].type, "const ", 6) != 0);
+}
+
+/* Whether nothing is loaded through a pointer through which the kernel stores: the threads past the end would load what the last one stores. */
+static bool check_loads(const lift_tree_t *tree, const exit_place_t *place, lift_change_t *change) {
+   const uint32_t kernel = place->kernel;
+   for (uint32_t i = lift_body(tree, kernel); i < tree->nodes[kernel].last; i++) {
+      const uint32_t pointer = lift_is(tree, i, LIFT_NAME) ? tree->nodes[i].declaration : LIFT_NONE;
+      if (pointer == LIFT_NONE || !lift_inside(tree, pointer, kernel) ||
+          !strchr(tree->nodes[pointer].type, '*') || strncmp(tree->nodes[pointer].type, "const ", 6) == 0 ||
+          only_stores(tree, i))
+         continue;
+      return lift_refuse(change, "line %u: this may load what another thread stores", lift_line(tree, i));
+   }
    return true;
 }
 
@@ -90,7 +140,8 @@ bool lift_uniform_exit(const lift_subject_t *subject, lift_change_t *change) {
       if (!find_exit(tree, kernels[(first + k) % count], &place))
          continue;
       lift_fresh_name(tree, "live", live, sizeof live);
-      if (!check(tree, &place, &attempt) || !guard_stores(tree, &place, live, &attempt)) {
+      if (!check(tree, &place, &attempt) || !check_loads(tree, &place, &attempt) ||
+          !guard_stores(tree, &place, live, &attempt)) {
          lift_refuse(change, "%s", attempt.refusal);
          lift_change_free(&attempt);
          continue;
