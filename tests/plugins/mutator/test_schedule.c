@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PARENT "/* the text is the stub's business */\n"
+#define PARENT "/* the stub does not read this */\n"
 #define BEST_US 100.0
 
 static const void *(*host_extension)(const rkb_host_t *host, const char *id);
