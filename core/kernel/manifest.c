@@ -230,7 +230,7 @@ static const rkb_yaml_t *read_yaml(manifest_parser_t *parser, const char *source
                          parser->problems);
 }
 
-static bool fixes_clusters(const char *source, const rkb_token_t *list, uint32_t count) {
+static bool fixes_shapes(const char *source, const rkb_token_t *list, uint32_t count) {
    bool fixes = false;
    for (uint32_t i = 0; i < count && !fixes; i++)
       fixes = rkb_token_is(source, &list[i], "__cluster_dims__") ||
@@ -266,7 +266,7 @@ rkb_manifest_t *manifest_from_tokens(const char *path, const char *source, const
    parse_fills(&parser, rkb_yaml_get(root, "fill"));
    manifest_parse_launches(&parser, root);
    manifest_find_collisions(parser.manifest, parser.path, source, list, count, problems);
-   parser.manifest->fixes_clusters = fixes_clusters(source, list, count);
+   parser.manifest->fixes_shapes = fixes_shapes(source, list, count);
    if (problems->errors != errors)
       goto failed;
    return &parser.manifest->public;

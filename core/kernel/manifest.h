@@ -114,7 +114,7 @@ typedef struct manifest {
    uint32_t fill_count;
    manifest_launch_t *launches; /* public.launch_count */
    bool
-      fixes_clusters; /* whether the text behind the manifest has a word that fixes the clusters of a kernel (manifest.c) */
+      fixes_shapes; /* whether the text behind the manifest has a word that fixes the blocks or the clusters of a kernel (manifest.c) */
 } manifest_t;
 
 /* As rkb_manifest_parse, for a text that is already split into tokens. */

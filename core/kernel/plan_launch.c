@@ -26,6 +26,28 @@ static bool dimensions(planner_t *planner, rkb_expression_t *const *list, uint32
    return true;
 }
 
+static bool compiled_for(const planner_t *planner, const rkb_built_kernel_t *kernel, const char *directive,
+                         uint32_t numbers[3]) {
+   return ptx_entry_numbers(planner->build->ptx, planner->build->ptx_bytes, kernel->entry, directive,
+                            numbers);
+}
+
+/* The threads that the kernel is compiled for are those of the launch.  Only a text that says such numbers is looked at: plans are made often. */
+static bool check_compiled_block(planner_t *planner, const manifest_launch_t *launch,
+                                 const rkb_built_kernel_t *kernel, const rkb_plan_launch_t *out) {
+   const uint32_t *own = out->block;
+   uint32_t need[3];
+   if (!planner->manifest->fixes_shapes || !compiled_for(planner, kernel, ".reqntid", need) ||
+       (need[0] == own[0] && need[1] == own[1] && need[2] == own[2]))
+      return true;
+   planner_find(
+      planner, "plan.block", rkb_expression_place(launch->block[0]),
+      "'%.64s' is compiled for blocks of %u x %u x %u threads (__block_size__), and this launch has %u x %u x %u: "
+      "block must say the same",
+      launch->kernel, need[0], need[1], need[2], own[0], own[1], own[2]);
+   return false;
+}
+
 static bool check_block(planner_t *planner, const manifest_launch_t *launch, const rkb_built_kernel_t *kernel,
                         const rkb_plan_launch_t *out) {
    const rkb_device_t *device = planner->device;
@@ -69,22 +91,24 @@ static bool check_shared(planner_t *planner, const manifest_launch_t *launch,
    return true;
 }
 
-/* The blocks of a cluster that the kernel is compiled for are those of the launch.  Only a text that says such numbers is looked at: plans are made often. */
+/* The blocks of a cluster that the kernel is compiled for are those of the launch, and no more than it allows. */
 static bool check_compiled_cluster(planner_t *planner, const manifest_launch_t *launch,
                                    const rkb_built_kernel_t *kernel, const rkb_plan_launch_t *out) {
-   const uint32_t *own = out->cluster;
+   const uint32_t *own = out->cluster, blocks = own[0] * own[1] * own[2];
+   const rkb_place_t place = launch->cluster_count ? rkb_expression_place(launch->cluster[0]) : launch->place;
    uint32_t need[3];
-   if (!planner->manifest->fixes_clusters ||
-       !ptx_cluster(planner->build->ptx, planner->build->ptx_bytes, kernel->entry, need) ||
-       (need[0] == own[0] && need[1] == own[1] && need[2] == own[2]))
-      return true;
-   planner_find(
-      planner, "plan.cluster",
-      launch->cluster_count ? rkb_expression_place(launch->cluster[0]) : launch->place,
-      "'%.64s' is compiled for clusters of %u x %u x %u blocks (__cluster_dims__), and this launch has %u x %u x %u: "
-      "cluster must say the same",
-      launch->kernel, need[0], need[1], need[2], own[0], own[1], own[2]);
-   return false;
+   if (planner->manifest->fixes_shapes && compiled_for(planner, kernel, ".reqnctapercluster", need) &&
+       (need[0] != own[0] || need[1] != own[1] || need[2] != own[2]))
+      planner_find(
+         planner, "plan.cluster", place,
+         "'%.64s' is compiled for clusters of %u x %u x %u blocks (__cluster_dims__), and this launch has %u x %u x %u: "
+         "cluster must say the same",
+         launch->kernel, need[0], need[1], need[2], own[0], own[1], own[2]);
+   else if (blocks > 1 && compiled_for(planner, kernel, ".maxclusterrank", need) && blocks > need[0])
+      planner_find(planner, "plan.cluster", place,
+                   "a cluster of %u blocks; the launch bounds of '%.64s' allow %u", blocks, launch->kernel,
+                   need[0]);
+   return !planner->finding->reason[0];
 }
 
 static bool check_cluster(planner_t *planner, const manifest_launch_t *launch,
@@ -208,7 +232,7 @@ bool planner_launch(planner_t *planner, const manifest_launch_t *launch) {
                    out.grid) ||
        !dimensions(planner, launch->block, launch->block_count, "block", "plan.block",
                    planner->device->max_block, out.block) ||
-       !check_block(planner, launch, kernel, &out))
+       !check_compiled_block(planner, launch, kernel, &out) || !check_block(planner, launch, kernel, &out))
       return false;
    if (!out.grid[0] || !out.grid[1] || !out.grid[2])
       return true; /* an empty grid: the case has no work for this launch */

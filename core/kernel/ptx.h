@@ -11,9 +11,10 @@
 bool ptx_read_signature(const char *ptx, size_t bytes, rkb_arena_t *arena, rkb_built_kernel_t *kernel,
                         char *why, size_t why_size);
 
-/* ptx_signature.c: the blocks of a cluster that an entry is compiled for (.reqnctapercluster, which __cluster_dims__ gives).  False when the PTX
- * states none. */
-bool ptx_cluster(const char *ptx, size_t bytes, const char *entry, uint32_t blocks[3]);
+/* ptx_signature.c: the numbers of a directive of an entry, 1 where it has fewer than three: .reqnctapercluster (__cluster_dims__), .maxclusterrank (the
+ * third number of __launch_bounds__), .reqntid (__block_size__).  False when the entry has no such directive. */
+bool ptx_entry_numbers(const char *ptx, size_t bytes, const char *entry, const char *directive,
+                       uint32_t numbers[3]);
 
 /* ptx_pointers.c: decides which 64-bit parameters of an entry are addresses.  body: the text between its
  * braces.  kind[i] becomes an rkb_parameter_kind; only parameters of 8 bytes are examined. */

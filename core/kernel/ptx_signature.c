@@ -183,22 +183,23 @@ bool ptx_read_signature(const char *ptx, size_t bytes, rkb_arena_t *arena, rkb_b
    return true;
 }
 
-bool ptx_cluster(const char *ptx, size_t bytes, const char *entry, uint32_t blocks[3]) {
+bool ptx_entry_numbers(const char *ptx, size_t bytes, const char *entry, const char *directive,
+                       uint32_t numbers[3]) {
    cursor_t in = {ptx, ptx + bytes};
    char text[4096] = "";
    uint32_t count = 3; /* numbers of the directive that were read; 3: it has not come */
-   blocks[0] = blocks[1] = blocks[2] = 1;
+   numbers[0] = numbers[1] = numbers[2] = 1;
    if (!find_entry(&in, entry))
       return false;
    bool stated = false;
    while (in.at < in.end && word(&in, text, sizeof text) && strcmp(text, "{") != 0) {
-      if (strcmp(text, ".reqnctapercluster") == 0) {
+      if (strcmp(text, directive) == 0) {
          stated = true;
          count = 0;
       } else if (text[0] == '.') {
          count = 3;
       } else if (count < 3 && text[0] >= '0' && text[0] <= '9') {
-         blocks[count++] = (uint32_t)strtoul(text, NULL, 10);
+         numbers[count++] = (uint32_t)strtoul(text, NULL, 10);
       }
    }
    return stated;

@@ -47,12 +47,28 @@ static const rkb_built_kernel_t kernels[] = {
     .entry = "_Z4pair",
     .registers = 32,
     .parameter_count = 1,
+    .parameters = parameters},
+   {.expression = "bounded",
+    .entry = "_Z7bounded",
+    .registers = 32,
+    .max_threads = 64,
+    .parameter_count = 1,
+    .parameters = parameters},
+   {.expression = "sized",
+    .entry = "_Z5sized",
+    .registers = 32,
+    .max_threads = 64,
+    .parameter_count = 1,
     .parameters = parameters}};
 static const char ptx[] = ".const .align 4 .b8 filter[64];\n"
                           ".visible .entry _Z4pair(\n\t.param .u64 .ptr .align 1 _Z4pair_param_0\n)\n"
-                          ".explicitcluster\n.reqnctapercluster 2, 1, 1\n.maxntid 64\n{\n\tret;\n}\n";
+                          ".explicitcluster\n.reqnctapercluster 2, 1, 1\n.maxntid 64\n{\n\tret;\n}\n"
+                          ".visible .entry _Z7bounded(\n\t.param .u64 .ptr .align 1 _Z7bounded_param_0\n)\n"
+                          ".maxntid 64, 1, 1\n.minnctapersm 1\n.maxclusterrank 2\n{\n\tret;\n}\n"
+                          ".visible .entry _Z5sized(\n\t.param .u64 .ptr .align 1 _Z5sized_param_0\n)\n"
+                          ".reqntid 32, 2\n{\n\tret;\n}\n";
 static const rkb_build_t build = {
-   .ptx = ptx, .ptx_bytes = sizeof ptx - 1, .kernel_count = 8, .kernels = kernels};
+   .ptx = ptx, .ptx_bytes = sizeof ptx - 1, .kernel_count = 10, .kernels = kernels};
 
 /* lender NULL: a plan of the manifest's own launches. */
 static rkb_plan_t *borrow(const char *manifest_text, const char *tune, fixture_case_t *of,
@@ -168,6 +184,13 @@ static void each_fault_is_a_finding(void **state) {
       {LAUNCH("pair", "grid: \"8, 2\", block: 32, cluster: \"1, 2\", args: x"), "plan.cluster",
        "this launch has 1 x 2 x 1", 5, 55},
       {LAUNCH("pair", "grid: 8, block: 32, args: x"), "plan.cluster", "this launch has 1 x 1 x 1", 5, 5},
+      {LAUNCH("bounded", "grid: 8, block: 64, cluster: 4, args: x"), "plan.cluster",
+       "a cluster of 4 blocks; the launch bounds of 'bounded' allow 2", 5, 52},
+      {LAUNCH("bounded", "grid: 8, block: 65, args: x"), "plan.block", "launch bounds allow 64", 5, 39},
+      {LAUNCH("sized", "grid: 8, block: 64, args: x"), "plan.block",
+       "blocks of 32 x 2 x 1 threads (__block_size__), and this launch has 64 x 1 x 1", 5, 37},
+      {LAUNCH("sized", "grid: 8, block: \"32, 1\", args: x"), "plan.block", "this launch has 32 x 1 x 1", 5,
+       38},
       {LAUNCH("one", "grid: 100000, block: 256, cooperative: true, args: x"), "plan.cooperative",
        "h200 holds", 0, 0},
       {LAUNCH("one", "when: D == 1, grid: 1, block: 1, args: x"), "plan.no_launch", "check/fixture", 0, 0},
