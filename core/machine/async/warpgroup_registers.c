@@ -8,6 +8,8 @@
 #define LEAST_REGISTERS 24u
 #define MOST_REGISTERS 256u
 #define FILE_REGISTERS 65536u /* of a multiprocessor: no block has more */
+#define MOST_THREADS                                                                                         \
+   2048u /* of a multiprocessor: the assembler leaves bounds that ask for more out of account */
 
 /* Notes when a warp asks for more registers, and which warps that did so a warp knows of when it gives some back: these have not waited for what it
  * gives. */
@@ -109,15 +111,19 @@ static void find_given_late(machine_block_t *block, uint32_t first, uint32_t war
    }
 }
 
-/* Adds up the registers of a block's warps, from the first one on.  The block got `each` registers a thread when it began, and a warpgroup may
- * take what another gives back.  If the kernel states no number, `each` is the most that a block of its size can have. */
+/* With how many registers a lane of a block of so many warps begins: what .maxnreg says, or the most that a block of the launch bounds can have, as the
+ * assembler takes it.  A kernel with neither gets the most that a block of its size can have. */
+static uint32_t registers_at_start(const ptx_function_t *entry, uint32_t warps) {
+   const uint64_t stated = (uint64_t)entry->max_threads * entry->least_blocks,
+                  threads = stated && stated <= MOST_THREADS ? stated : (uint64_t)warps * LANES;
+   const uint32_t most = (uint32_t)(FILE_REGISTERS / threads / 8 * 8);
+   return entry->most_registers && entry->most_registers < most ? entry->most_registers : most;
+}
+
+/* Adds up the registers of a block's warps, from the first one on.  A warpgroup may take what another gives back. */
 void machine_warpgroup_registers_end(machine_block_t *block, uint32_t first, uint32_t warps) {
    const machine_warpgroups_t *groups = block->warpgroups;
-   const machine_program_t *program = groups->program;
-   const uint32_t even = FILE_REGISTERS / (warps * LANES) / 8 * 8,
-                  each = program->entry->most_registers && program->entry->most_registers < even
-                            ? program->entry->most_registers
-                            : even;
+   const uint32_t each = registers_at_start(groups->program->entry, warps);
    uint32_t total = 0, most = 0;
    const member_t *asked = NULL;
    for (uint32_t w = first; w < first + warps; w++) {

@@ -121,6 +121,7 @@ typedef struct ptx_function {
    uint32_t max_threads, required_block[3]; /* .maxntid (product), .reqntid; 0 when not stated */
    uint32_t required_cluster[3];            /* .reqnctapercluster; 0 when not stated */
    uint32_t most_registers;                 /* .maxnreg; 0 when not stated */
+   uint32_t least_blocks;                   /* .minnctapersm; 0 when not stated */
    ptx_register_t *registers;
    uint32_t register_count;
    ptx_operand_t *operands;

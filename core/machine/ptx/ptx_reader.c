@@ -32,7 +32,8 @@ static void read_parameters(ptx_reader_t *reader, uint32_t **list, uint32_t *cou
 static void read_function_directives(ptx_reader_t *reader, ptx_function_t *function) {
    while (reader->lexer.token.kind == PTX_TOKEN_DOTTED) {
       bool most = ptx_at(reader, ".maxntid"), required = ptx_at(reader, ".reqntid"),
-           registers = ptx_at(reader, ".maxnreg"), cluster = ptx_at(reader, ".reqnctapercluster");
+           registers = ptx_at(reader, ".maxnreg"), cluster = ptx_at(reader, ".reqnctapercluster"),
+           least = ptx_at(reader, ".minnctapersm");
       ptx_next(reader);
       uint32_t size[3] = {1, 1, 1}, count = 0;
       while (reader->lexer.token.kind == PTX_TOKEN_NUMBER) {
@@ -46,6 +47,8 @@ static void read_function_directives(ptx_reader_t *reader, ptx_function_t *funct
          function->max_threads = size[0] * size[1] * size[2];
       if (registers)
          function->most_registers = size[0];
+      if (least)
+         function->least_blocks = size[0];
       if (cluster)
          memcpy(function->required_cluster, size, sizeof size);
       if (required)
