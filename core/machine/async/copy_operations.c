@@ -53,6 +53,7 @@ void machine_copy_start(machine_warp_t *warp, uint32_t handle, uint32_t lane, ui
       return;
    if (block->races != RACES_FAST || !untouched(block, to, bytes, me))
       machine_shared_copied(warp, lane, to, bytes);
+   machine_operations_copying(block, to, bytes);
    if (region)
       machine_global_access(warp, lane, region, from, from_bytes, NULL, false, false);
    copies->live += slot->lanes == 0;

@@ -2,6 +2,7 @@
  * since; for each granule the last generic write.  A unit has 16 bytes, which is what bulk copies and products move at once; in programs
  * with operations that move less it has four.  On the machine's thread. */
 #include "machine/in_flight/operation_units.h"
+#include "machine/in_flight/copies.h"
 #include "machine/clocks/vector_clocks.h"
 #include "machine/clocks/clocks.h"
 #include "machine/clocks/second_access.h"
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #define MOST_OPERATIONS (1u << 22) /* of a block */
+#define UNKNOWN_CLOCK UINT32_MAX   /* of a write that no thread can know of */
 
 machine_operations_t *machine_operations_new(machine_run_t *run, const machine_program_t *program,
                                              uint32_t shared_bytes, uint32_t shift) {
@@ -270,6 +272,14 @@ bool machine_operations_touched(machine_warp_t *warp, uint32_t lane, uint32_t of
    return false;
 }
 
+void machine_operations_copying(machine_block_t *block, uint32_t offset, uint32_t bytes) {
+   machine_operations_t *operations = block->operations;
+   if (!operations)
+      return;
+   for (uint32_t g = offset >> operations->shift; g <= (offset + bytes - 1) >> operations->shift; g++)
+      operations->written[g].clock = UNKNOWN_CLOCK;
+}
+
 /* Checks the threads' accesses to a unit before the operation: they are ordered before it, and writes are fenced. */
 static bool check_generic(machine_warp_t *warp, uint32_t lane, uint32_t number, uint32_t unit, bool store) {
    machine_operations_t *operations = warp->block->operations;
@@ -277,6 +287,8 @@ static bool check_generic(machine_warp_t *warp, uint32_t lane, uint32_t number, 
    const uint32_t first = unit << operations->unit_shift, bytes = 1u << operations->unit_shift;
    uint32_t other;
    bool wrote;
+   if (warp->block->copies && machine_copies_touched(warp, lane, first, bytes, store))
+      return false;
    if (!machine_shared_ordered(warp, lane, first, bytes, store, &wrote, &other)) {
       report_unordered(warp, lane, operation, store, first, bytes, wrote, other);
       return false;

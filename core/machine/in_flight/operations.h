@@ -70,6 +70,10 @@ bool machine_operation_reads_pieces(machine_warp_t *warp, uint32_t lane, uint32_
 /* The same without checks, for bytes that the generic proxy writes; the copy was checked when it began. */
 void machine_operation_owns(machine_block_t *block, uint32_t operation, uint32_t offset, uint32_t bytes);
 
+/* A thread's asynchronous copy (copies.h) writes these bytes from now on, after the access was recorded: no thread knows of this write until the wait
+ * records it anew. */
+void machine_operations_copying(machine_block_t *block, uint32_t offset, uint32_t bytes);
+
 /* An access through the generic proxy, before it is recorded (races.c); true after a finding. */
 bool machine_operations_touched(machine_warp_t *warp, uint32_t lane, uint32_t offset, uint32_t bytes,
                                 bool store, bool atomic);
