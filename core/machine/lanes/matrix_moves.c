@@ -5,6 +5,10 @@
 #include "machine/lanes/transpose.h"
 #include "machine/lanes/whole_warp.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 /* Finds the bytes of one lane, checked for bounds and, in a run that looks for races, for races. */
 static bool reach(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, uint64_t address,
                   uint32_t bytes, const void *value, machine_place_t *place) {
@@ -59,7 +63,7 @@ static void leave_doubles(machine_warp_t *warp, const machine_instruction_t *i, 
 }
 
 /* Returns a bit for each half of a row: whether it holds a value. */
-static uint8_t known_halves(const uint8_t *defined) {
+static inline uint8_t known_halves(const uint8_t *defined) {
    uint64_t words[2];
    uint8_t known = 0;
    if (!defined)
@@ -72,16 +76,42 @@ static uint8_t known_halves(const uint8_t *defined) {
    return known;
 }
 
-/* The lanes whose two halves hold values. */
-static uint32_t known_lanes(const uint8_t known[8], bool turned) {
-   uint32_t lanes = 0;
-   for (uint32_t l = 0; l < LANES; l++) {
-      bool both = true;
-      for (uint32_t h = 0; h < 2; h++)
-         both &= turned ? known[2 * (l % 4) + h] >> l / 4 & 1 : known[l / 4] >> (2 * (l % 4) + h) & 1;
-      lanes |= (uint32_t)both << l;
+/* The same for eight rows of shared memory, a byte for each. */
+static inline uint64_t known_rows(const uint8_t *defined, const uint32_t offset[8]) {
+   uint64_t known = 0;
+#ifdef __SSE2__
+   const __m128i values = _mm_set1_epi16(0x0101);
+   for (uint32_t r = 0; r < 8; r += 2) {
+      const __m128i first = _mm_loadu_si128((const __m128i *)(const void *)(defined + offset[r])),
+                    second = _mm_loadu_si128((const __m128i *)(const void *)(defined + offset[r + 1]));
+      const __m128i halves = _mm_packs_epi16(_mm_cmpeq_epi16(first, values), _mm_cmpeq_epi16(second, values));
+      known |= (uint64_t)(uint32_t)_mm_movemask_epi8(halves) << 8 * r;
    }
-   return lanes;
+#else
+   for (uint32_t r = 0; r < 8; r++)
+      known |= (uint64_t)known_halves(defined + offset[r]) << 8 * r;
+#endif
+   return known;
+}
+
+/* Turns a matrix of eight rows of eight bits, a byte a row. */
+static uint64_t turned_bits(uint64_t rows) {
+   uint64_t other = (rows ^ rows >> 7) & UINT64_C(0x00aa00aa00aa00aa);
+   rows ^= other ^ other << 7;
+   other = (rows ^ rows >> 14) & UINT64_C(0x0000cccc0000cccc);
+   rows ^= other ^ other << 14;
+   other = (rows ^ rows >> 28) & UINT64_C(0x00000000f0f0f0f0);
+   return rows ^ other ^ other << 28;
+}
+
+/* The lanes whose two halves hold values.  The halves of lane l are bits 2 (l % 4) and the next of row l / 4. */
+static uint32_t known_lanes(uint64_t rows) {
+   uint64_t both = rows & rows >> 1 & UINT64_C(0x5555555555555555);
+   both = (both | both >> 1) & UINT64_C(0x3333333333333333);
+   both = (both | both >> 2) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+   both = (both | both >> 4) & UINT64_C(0x00ff00ff00ff00ff);
+   both = (both | both >> 8) & UINT64_C(0x0000ffff0000ffff);
+   return (uint32_t)(both | both >> 16);
 }
 
 /* Finds where the rows lie in the block's shared memory, and notes that they are read; false where each lane must be looked at by itself. */
@@ -109,51 +139,57 @@ static bool find_shared_rows(machine_warp_t *warp, const machine_instruction_t *
    return true;
 }
 
-/* One row: its halves, which of them hold values, and the doubles of its words (NULL: the run keeps none). */
-static inline void take_row(const machine_warp_t *warp, const machine_place_t *place, eight_t *row,
-                            uint8_t *known, double *doubles) {
-   memcpy(row, place->data, ROW_BYTES);
-   *known = repeats(warp) ? UINT8_MAX : known_halves(place->defined);
-   for (uint32_t n = 0; doubles && n < 4; n++)
-      doubles[n] = place->shadow ? place->shadow[n] : machine_no_shadow();
+/* The doubles of a row's words. */
+static inline void take_row_doubles(const double *shadow, double doubles[4]) {
+   for (uint32_t n = 0; n < 4; n++)
+      doubles[n] = shadow ? shadow[n] : machine_no_shadow();
+}
+
+/* Rows of the block's shared memory, which of their halves hold values, and the doubles of their words (NULL: the run keeps none). */
+static inline void take_shared_rows(const machine_warp_t *warp, uint32_t matrices, const uint32_t *offset,
+                                    eight_t *rows, uint64_t *known, double (*doubles)[4]) {
+   const machine_block_t *block = warp->block;
+   for (uint32_t l = 0; l < 8 * matrices; l++)
+      memcpy(&rows[l], block->shared + offset[l], ROW_BYTES);
+   for (uint32_t m = 0; m < matrices; m++)
+      known[m] = repeats(warp) ? UINT64_MAX : known_rows(block->shared_defined, &offset[8 * m]);
+   for (uint32_t l = 0; doubles && l < 8 * matrices; l++)
+      take_row_doubles(block->shared_shadow + (offset[l] >> 2), doubles[l]);
 }
 
 /* Lane l gets halves 2 (l % 4) and the next of row l / 4, or of column l / 4: registers are rows or columns one after the other. */
 OP(matrix_load) {
    const machine_slot_t *parts = warp->program->extras + i->extra;
    const bool turned = i->operation != 0, doubled = warp->shadow && !turned;
-   uint64_t address[LANES], taint = warp->taint ? warp->taint[i->ai] : 0;
+   uint64_t address[LANES], taint = warp->taint ? warp->taint[i->ai] : 0, known[LANES / 8] = {0};
    eight_t rows[LANES];
    double doubles[LANES][4];
-   uint8_t known[LANES];
    uint32_t offset[LANES];
    if (!find_rows(warp, i, mask, address))
       return;
    count_rows(warp, i, address, false);
-   const machine_block_t *block = warp->block;
    const bool plain = find_shared_rows(warp, i, address, offset);
-   for (uint32_t l = 0; plain && l < 8u * i->elements; l++) {
-      const machine_place_t place = {.data = block->shared + offset[l],
-                                     .defined = block->shared_defined + offset[l],
-                                     .shadow = doubled ? block->shared_shadow + (offset[l] >> 2) : NULL};
-      take_row(warp, &place, &rows[l], &known[l], doubled ? doubles[l] : NULL);
+   if (plain) {
+      take_shared_rows(warp, i->elements, offset, rows, known, doubled ? doubles : NULL);
+      taint |= warp->taint ? warp->block->shared_taint : 0;
    }
-   taint |= plain && warp->taint ? block->shared_taint : 0;
    for (uint32_t l = 0; !plain && l < 8u * i->elements; l++) {
       machine_place_t place;
       if (!reach(warp, i, l, address[l], ROW_BYTES, NULL, &place))
          return;
-      take_row(warp, &place, &rows[l], &known[l], doubled ? doubles[l] : NULL);
+      memcpy(&rows[l], place.data, ROW_BYTES);
+      known[l / 8] |= (uint64_t)(repeats(warp) ? UINT8_MAX : known_halves(place.defined)) << 8 * (l % 8);
+      if (doubled)
+         take_row_doubles(place.shadow, doubles[l]);
       taint |= memory_taint(warp, &place);
    }
    for (uint32_t m = 0; m < i->elements; m++) {
       eight_t columns[8];
-      uint64_t all;
       if (turned)
          turn(&rows[8 * m], columns);
       memcpy(LANES_OF(uint32_t, parts[m].offset), turned ? columns : &rows[8 * m], sizeof columns);
-      memcpy(&all, &known[8 * m], sizeof all);
-      warp->defined[parts[m].number] = all == UINT64_MAX ? FULL_MASK : known_lanes(&known[8 * m], turned);
+      warp->defined[parts[m].number] =
+         known[m] == UINT64_MAX ? FULL_MASK : known_lanes(turned ? turned_bits(known[m]) : known[m]);
       set_taint(warp, parts[m].number, taint, FULL_MASK);
       take_doubles(warp, &parts[m], turned ? NULL : &doubles[8 * m]);
    }
