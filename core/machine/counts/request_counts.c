@@ -40,6 +40,7 @@ struct machine_sectors {
    uint32_t room[2];      /* how many slots: a power of two */
    uint32_t used[2];      /* SECTOR_SLOTS where memory for more slots ran out */
    uint32_t thinned[2];   /* how often half of all sectors was left out because the table was full */
+   uint64_t row[2];       /* where the last row of sectors began */
    /* Sectors that were asked for; a sector counts again only when it was not asked for just before. */
    uint32_t asked;
    struct line lines[MAX_LINES];
@@ -76,11 +77,16 @@ void machine_counters_free(machine_run_t *run) {
    run->counts.sectors = NULL;
 }
 
-/* Returns the slot of a sector, or the free slot where it belongs.  The eight sectors of 256 bytes belong into neighbouring slots, which are on
- * two cache lines: rows ask for several of them, and a table of many sectors is larger than the nearest caches. */
+/* The place where a sector's slot is looked for.  The eight sectors of 256 bytes belong into neighbouring slots, which are on two cache lines:
+ * rows ask for several of them, and a table of many sectors is larger than the nearest caches. */
+static uint64_t place_of(const struct machine_sectors *sectors, bool store, uint64_t sector) {
+   return ((sector >> 3) * 0x9e3779b97f4a7c15ull >> 49 << 3 | (sector & 7)) & (sectors->room[store] - 1);
+}
+
+/* Returns the slot of a sector, or the free slot where it belongs. */
 static struct slot *slot_of(struct machine_sectors *sectors, bool store, uint64_t sector) {
    const uint64_t mask = sectors->room[store] - 1;
-   uint64_t at = ((sector >> 3) * 0x9e3779b97f4a7c15ull >> 49 << 3 | (sector & 7)) & mask;
+   uint64_t at = place_of(sectors, store, sector);
    while (sectors->slots[store][at].sector && sectors->slots[store][at].sector != sector + 1)
       at = (at + 1) & mask;
    return &sectors->slots[store][at];
@@ -89,8 +95,8 @@ static struct slot *slot_of(struct machine_sectors *sectors, bool store, uint64_
 /* Whether a sector belongs to the sample of sectors that stands for all of them.  The sample has all sectors at first, then a half, then a
  * quarter.  Only the sector's number decides, by bits that do not depend on how the sectors of a row or a tile follow one another. */
 static bool stands_for_all(const struct machine_sectors *sectors, bool store, uint64_t sector) {
-   return ((sector ^ sector >> 15) * 0xd6e8feb86659fd93ull >> 40 & ((1u << sectors->thinned[store]) - 1)) ==
-          0;
+   return !sectors->thinned[store] || ((sector ^ sector >> 15) * 0xd6e8feb86659fd93ull >> 40 &
+                                       ((1u << sectors->thinned[store]) - 1)) == 0;
 }
 
 /* Makes room in a table that is three quarters full: doubles the number of slots, or leaves out half of the sectors where there are enough. */
@@ -153,10 +159,21 @@ static void touch(struct machine_sectors *sectors, uint64_t sector, bool store, 
       touch_slot(sectors, slot_of(sectors, store, sector), sector, store, block, c);
 }
 
+#define ROWS_AHEAD 4u
+
+/* Reads ahead in the table, as if the rows of a tile went on as the last two did. */
+static void read_ahead(struct machine_sectors *sectors, bool store, uint64_t first) {
+   const uint64_t ahead = first + ROWS_AHEAD * (first - sectors->row[store]);
+   sectors->row[store] = first;
+   if (sectors->used[store] < SECTOR_SLOTS) /* else there may be no table */
+      __builtin_prefetch(&sectors->slots[store][place_of(sectors, store, ahead)], 1);
+}
+
 /* The same for sectors that follow each other.  If a sector has a slot, it is mostly the one behind the slot of the sector before. */
 static void touch_row(struct machine_sectors *sectors, uint64_t first, uint32_t count, bool store,
                       uint32_t block, rkb_launch_counters_t *c) {
    uint32_t next = UINT32_MAX;
+   read_ahead(sectors, store, first);
    for (uint64_t sector = first; sector < first + count; sector++) {
       if (sectors->used[store] == SECTOR_SLOTS || !stands_for_all(sectors, store, sector))
          continue;
