@@ -283,6 +283,8 @@ uint64_t rkb_machine_undefined(const rkb_machine_t *machine, uint32_t buffer, ui
 
 static uint64_t count_unwritten(const machine_region_t *region, uint64_t at, uint64_t end, uint32_t bytes) {
    uint64_t count = 0;
+   if (end <= at || !memchr(region->defined + at, 0, end - at))
+      return 0;
    for (; at + bytes <= end; at += bytes)
       count += memchr(region->defined + at, 0, bytes) != NULL;
    return count;
