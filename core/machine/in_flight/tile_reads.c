@@ -138,7 +138,8 @@ static bool read_each(machine_warp_t *warp, uint32_t lane, uint32_t number, cons
                  slot++)
                ;
             reader = unit->reader[slot];
-            if (!reader || all[reader].actor != actor) {
+            const bool first = !reader && !slot; /* nobody has read it since it was written */
+            if (!first && (!reader || all[reader].actor != actor)) {
                reader = UINT32_MAX;
                slot = 0;
                if (!machine_operation_add_reader(warp, lane, unit, number))
