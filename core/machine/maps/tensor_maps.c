@@ -330,14 +330,16 @@ bool machine_asks(machine_region_t *region, uint64_t offset, uint64_t bytes) {
    return n < region->asked->count && region->asked->runs[n][0] * region->element < offset + bytes;
 }
 
-/* Makes the asked elements of a row, from the offset on, and says which bytes hold values; false: there are none. */
+/* Makes the asked elements of a row, from the offset on, and says which bytes hold values; false: there are none.  Then *asked_at is the offset of
+ * the first byte that is asked for behind the row. */
 static bool make_row(machine_run_t *run, const machine_tile_t *tile, uint64_t offset, uint8_t *row,
-                     uint8_t *defined) {
+                     uint8_t *defined, uint64_t *asked_at) {
    machine_region_t *region = tile->region;
    const rkb_machine_asked_t *asked = region->asked;
    const uint64_t width = region->element, first = offset / width,
                   end = (offset + tile->row + width - 1) / width;
    uint64_t n = run_behind(region, first);
+   *asked_at = n < asked->count ? asked->runs[n][0] * width : UINT64_MAX;
    if (n == asked->count || asked->runs[n][0] >= end)
       return false;
    memset(row, 0, tile->row);
@@ -359,11 +361,17 @@ void machine_tile_read_asked(machine_run_t *run, const machine_tile_t *tile, uin
    memset(shared + tile->shared, 0,
           tile->span); /* the values in a product's other columns decide how it is computed */
    memset(defined + tile->shared, UNDEFINED_STORE, tile->span);
+   uint64_t asked_from = 0, asked_at = 0; /* nothing is asked for from the one to the other */
    for (uint32_t n = 0; n < rows_of(tile); n++) {
       const uint32_t address = tile->shared + n * tile->pitch;
       int64_t offset;
-      if (!row_place(tile, n, &offset) ||
-          !make_row(run, tile, (uint64_t)(offset + row_start(tile)), row, row_defined))
+      if (!row_place(tile, n, &offset))
+         continue;
+      const uint64_t from = (uint64_t)(offset + row_start(tile));
+      if (from >= asked_from && from + tile->row <= asked_at)
+         continue;
+      asked_from = from;
+      if (!make_row(run, tile, from, row, row_defined, &asked_at))
          continue;
       convert_row(tile, row);
       for (uint32_t at = 0; at < tile->row; at += CHUNK) {
