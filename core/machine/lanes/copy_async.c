@@ -91,9 +91,16 @@ static bool read_part(machine_warp_t *warp, uint32_t lane, uint64_t address, uin
    return true;
 }
 
+/* Addresses of one piece that were found to be unasked.  The lanes of a copy mostly read few pieces. */
+typedef struct unasked {
+   uint64_t first, end;
+} unasked_t;
+
 /* In a run of which only some elements of inputs are asked for: whether what a lane reads may stay undefined, because no element of its piece is asked for and no
  * block has read the piece before.  An access that is a fault is left to the general way. */
-static bool is_unasked(machine_warp_t *warp, uint64_t address, uint32_t bytes) {
+static bool is_unasked(machine_warp_t *warp, uint64_t address, uint32_t bytes, unasked_t *known) {
+   if (bytes && address >= known->first && address < known->end && known->end - address >= bytes)
+      return true;
    machine_region_t *region =
       warp->run->options.asked && address >> WINDOW_SHIFT == 0 ? machine_region_at(warp->run, address) : NULL;
    if (!region || !region->asked || !region->met || warp->shadow || !bytes)
@@ -104,11 +111,25 @@ static bool is_unasked(machine_warp_t *warp, uint64_t address, uint32_t bytes) {
        machine_asks(region, piece << PIECE_SHIFT, UINT64_C(1) << PIECE_SHIFT))
       return false;
    warp->block->shared_taint |= warp->taint ? region->taint : 0;
+   const uint64_t first = piece << PIECE_SHIFT, left = region->bytes - first;
+   known->first = region->base + first;
+   known->end = known->first + (left < 1u << PIECE_SHIFT ? left : 1u << PIECE_SHIFT);
    return true;
 }
 
+/* Sums of zeros take less time than sums of old bytes. */
+static inline void leave_undefined(const machine_place_t *to, uint32_t bytes) {
+   if (bytes == 16) {
+      memset(to->data, 0, 16);
+      memset(to->defined, UNDEFINED_STORE, 16);
+   } else {
+      memset(to->data, 0, bytes);
+      memset(to->defined, UNDEFINED_STORE, bytes);
+   }
+}
+
 static bool copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint32_t lane, uint32_t target,
-                      uint64_t address, uint32_t count, uint32_t handle) {
+                      uint64_t address, uint32_t count, uint32_t handle, unasked_t *known) {
    const uint32_t bytes = i->operation;
    machine_place_t to, from = {.region = NULL};
    if (!place_of(warp, lane, WINDOW_SHARED << WINDOW_SHIFT | target, PTX_SHARED, bytes, true, &to))
@@ -117,9 +138,12 @@ static bool copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint
       machine_fault(warp, lane, address, PTX_GLOBAL, bytes, false);
       return false;
    }
-   const bool unasked = is_unasked(warp, address, count);
-   if (!unasked && !read_part(warp, lane, address, count, &to, &from))
-      return false;
+   const bool unasked = is_unasked(warp, address, count, known);
+   if (!unasked) {
+      *known = (unasked_t){0}; /* a read makes pieces */
+      if (!read_part(warp, lane, address, count, &to, &from))
+         return false;
+   }
    if (count < bytes) {
       memset(to.data + count, 0, bytes - count);
       const uint32_t whole = count & ~3u; /* a word in part zeros has no double of its own */
@@ -127,10 +151,8 @@ static bool copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint
       for (uint32_t n = whole; n < count && !warp->run->repeats; n++)
          to.defined[n] = !from.defined || from.defined[n] == 1 ? 1 : UNDEFINED_STORE;
    }
-   if (unasked) {
-      memset(to.data, 0, count); /* sums of zeros take less time than sums of old bytes */
-      memset(to.defined, UNDEFINED_STORE, count);
-   }
+   if (unasked)
+      leave_undefined(&to, count);
    machine_region_t *region = from.region && !from.region->read_only ? from.region : NULL;
    if (handle != UINT32_MAX)
       machine_copy_start(warp, handle, lane, (uint32_t)to.offset, bytes, region, from.offset, count);
@@ -147,11 +169,12 @@ OP(copy_async) {
    const uint32_t handle = follows ? machine_copies_open(warp) : UINT32_MAX;
    warp->run->changes++;
    uint32_t reading = 0;
+   unasked_t known = {0};
    for (uint32_t l = 0; l < LANES && !warp->run->stop && !warp->run->out_of_memory; l++) {
       if (!(mask >> l & 1))
          continue;
       reading |= (uint32_t)(count[l] != 0) << l;
-      if (!copy_lane(warp, i, l, target[l], address[l], count[l], handle))
+      if (!copy_lane(warp, i, l, target[l], address[l], count[l], handle, &known))
          return;
    }
    if (!warp->block->measured || warp->run->repeats)
