@@ -273,12 +273,25 @@ static void multiply_floats(const machine_tensor_product_t *p) {
 
 /* Beside the values ------------------------------------------------------------------------------------------------ */
 
-/* Eight bits: which groups of four lanes are defined whole. */
+#define GROUPS_OF_FOUR 0x11111111u /* the first lane of each */
+
+/* Which groups of four lanes are defined whole: the bit of the first lane of each. */
 static uint32_t whole_groups(uint32_t lanes) {
-   uint32_t groups = 0;
-   for (uint32_t g = 0; g < 8; g++)
-      groups |= (uint32_t)((lanes >> 4 * g & 15) == 15) << g;
-   return groups;
+   return lanes & lanes >> 1 & lanes >> 2 & lanes >> 3 & GROUPS_OF_FOUR;
+}
+
+/* Lane 4 g + t has the columns 2 t and 2 t + 1: the lanes whose even or odd column is among these groups. */
+static uint32_t lanes_of_columns(uint32_t columns, uint32_t odd) {
+   const uint32_t of_row = columns >> 4 * odd;
+   return ((of_row & 1) | (of_row >> 7 & 2) | (of_row >> 14 & 4) | (of_row >> 21 & 8)) * GROUPS_OF_FOUR;
+}
+
+/* Whether no addend is defined. */
+static bool adds_to_nothing(const machine_tensor_product_t *p) {
+   uint32_t defined = 0;
+   for (uint32_t n = 0; n < p->tensor->registers[TENSOR_C]; n++)
+      defined |= p->warp->defined[p->c[n].number];
+   return !defined;
 }
 
 /* A result is defined where the row of a, the column of b and the addend are. */
@@ -287,7 +300,8 @@ static void carry_definedness(const machine_tensor_product_t *p) {
    machine_warp_t *warp = p->warp;
    const bool pairs = tensor->type[TENSOR_D] == TENSOR_F16, pairs_in = tensor->type[TENSOR_C] == TENSOR_F16;
    uint32_t defined[2 * TENSOR_MOST_REGISTERS] = {0};
-   for (uint32_t row_tile = 0; row_tile < tensor->row_tiles; row_tile++)
+   const uint32_t row_tiles = adds_to_nothing(p) ? 0 : tensor->row_tiles;
+   for (uint32_t row_tile = 0; row_tile < row_tiles; row_tile++)
       for (uint32_t column_tile = 0; column_tile < tensor->column_tiles; column_tile++)
          for (uint32_t half = 0; half < tensor->halves; half++) {
             uint32_t rows = FULL_MASK, columns = FULL_MASK;
@@ -303,10 +317,7 @@ static void carry_definedness(const machine_tensor_product_t *p) {
                const uint32_t
                   c = p->c[tensor_c_register(tensor, row_tile, column_tile, half, column, pairs_in)].number,
                   d = tensor_c_register(tensor, row_tile, column_tile, half, column, pairs);
-               uint32_t lanes = 0;
-               for (uint32_t l = 0; l < LANES; l++)
-                  lanes |= (rows >> l / 4 & columns >> (2 * (l % 4) + column) & warp->defined[c] >> l & 1)
-                           << l;
+               const uint32_t lanes = rows * 15 & lanes_of_columns(columns, column) & warp->defined[c];
                defined[d] = pairs && column ? defined[d] & lanes : lanes;
             }
          }
