@@ -24,6 +24,7 @@ struct rkb_drawn_pieces {
    uint32_t slots;
    uint64_t *names;  /* by slot; 0: the slot is empty.  NULL until the first piece is kept */
    uint32_t *places; /* by slot: where its numbers lie, from 1 on; 0: nowhere yet */
+   uint32_t *asked;  /* by slot: the mark of the last piece that was drawn in part.  NULL until then */
    uint32_t used;    /* places */
    float (*rooms[MOST_ROOMS])[DRAWN_PIECE]; /* ROOM_PIECES places each */
 };
@@ -41,6 +42,7 @@ void rkb_drawn_pieces_free(rkb_drawn_pieces_t *pieces) {
       return;
    free(pieces->names);
    free(pieces->places);
+   free(pieces->asked);
    for (uint32_t n = 0; n < MOST_ROOMS; n++)
       free(pieces->rooms[n]);
    pthread_mutex_destroy(&pieces->lock);
@@ -136,14 +138,54 @@ static void keep_whole(rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t fir
       keep(pieces, tensor, number, drawn + (number * DRAWN_PIECE - first));
 }
 
+/* What `asked` holds for a piece.  Two pieces may have the same mark: then one of them is drawn whole sooner. */
+static uint32_t mark_of(uint32_t tensor, uint64_t number) {
+   return (uint32_t)(name_of(tensor, number) * UINT64_C(0x9e3779b97f4a7c15) >> 32) | 1;
+}
+
+/* Whether to draw the whole of a piece of which few elements are asked for: if it is asked for a second time.  A column of a matrix asks for
+ * one element of each row's piece, and the column beside it for the next ones; one by one, each costs half as much as a piece. */
+static bool wants_whole(rkb_drawn_pieces_t *pieces, uint32_t tensor, uint64_t number) {
+   if (!pieces->asked)
+      pieces->asked = rkb_try_allocate(pieces->slots, sizeof *pieces->asked, NULL);
+   if (!pieces->asked)
+      return false;
+   uint32_t *asked = &pieces->asked[slot_of(pieces, tensor, number)];
+   const uint32_t mark = mark_of(tensor, number), unfit = mark - 1;
+   if (*asked == mark || *asked == unfit)
+      return *asked == mark;
+   *asked = mark;
+   return false;
+}
+
+/* Draws elements of one piece.  Of a piece that has numbers which the table cannot keep, no more than these is drawn from then on. */
+static void draw_within(rkb_drawn_pieces_t *pieces, rkb_drawing_t *draw, const void *argument,
+                        uint32_t tensor, uint64_t elements, uint64_t first, uint64_t count, double *out) {
+   const uint64_t number = first / DRAWN_PIECE;
+   if ((number + 1) * DRAWN_PIECE > elements || !wants_whole(pieces, tensor, number)) {
+      draw(argument, tensor, first, count, out);
+      return;
+   }
+   double drawn[DRAWN_PIECE];
+   draw(argument, tensor, number * DRAWN_PIECE, DRAWN_PIECE, drawn);
+   memcpy(out, drawn + first % DRAWN_PIECE, count * sizeof *out);
+   keep(pieces, tensor, number, drawn);
+   if (!is_kept(pieces, tensor, number))
+      pieces->asked[slot_of(pieces, tensor, number)]--;
+}
+
 /* The caller holds the lock. */
 static void read_run(rkb_drawn_pieces_t *pieces, bool table, rkb_drawing_t *draw, const void *argument,
-                     uint32_t tensor, uint64_t first, uint64_t count, double *out) {
+                     uint32_t tensor, uint64_t elements, uint64_t first, uint64_t count, double *out) {
    for (uint64_t done = 0, run; done < count; done += run) {
       const bool kept = table && is_kept(pieces, tensor, (first + done) / DRAWN_PIECE);
       run = table ? alike(pieces, tensor, first + done, count - done, kept) : count;
       if (kept) {
          copy(pieces, tensor, first + done, run, out + done);
+         continue;
+      }
+      if (table && (first + done) % DRAWN_PIECE + run < DRAWN_PIECE) {
+         draw_within(pieces, draw, argument, tensor, elements, first + done, run, out + done);
          continue;
       }
       draw(argument, tensor, first + done, run, out + done);
@@ -153,12 +195,12 @@ static void read_run(rkb_drawn_pieces_t *pieces, bool table, rkb_drawing_t *draw
 }
 
 void rkb_drawn_pieces_read(rkb_drawn_pieces_t *pieces, rkb_drawing_t *draw, const void *argument,
-                           uint32_t tensor, uint64_t first, uint64_t count, double *out) {
+                           uint32_t tensor, uint64_t elements, uint64_t first, uint64_t count, double *out) {
    if (pthread_mutex_trylock(&pieces->lock) != 0) {
       draw(argument, tensor, first, count, out);
       return;
    }
-   read_run(pieces, has_table(pieces, tensor), draw, argument, tensor, first, count, out);
+   read_run(pieces, has_table(pieces, tensor), draw, argument, tensor, elements, first, count, out);
    pthread_mutex_unlock(&pieces->lock);
 }
 
@@ -171,8 +213,8 @@ static uint64_t neighbours(uint64_t most, const int64_t *index) {
 }
 
 void rkb_drawn_pieces_list(rkb_drawn_pieces_t *pieces, rkb_drawing_t *draw, const void *argument,
-                           uint32_t tensor, uint64_t most, uint64_t count, const int64_t *index,
-                           double *out) {
+                           uint32_t tensor, uint64_t elements, uint64_t most, uint64_t count,
+                           const int64_t *index, double *out) {
    const bool locked = pthread_mutex_trylock(&pieces->lock) == 0, table = locked && has_table(pieces, tensor);
    for (uint64_t i = 0, run; i < count; i += run) {
       const uint64_t left = count - i < most ? count - i : most;
@@ -180,7 +222,7 @@ void rkb_drawn_pieces_list(rkb_drawn_pieces_t *pieces, rkb_drawing_t *draw, cons
       if (index[i] < 0)
          out[i] = 0;
       else if (locked)
-         read_run(pieces, table, draw, argument, tensor, (uint64_t)index[i], run, out + i);
+         read_run(pieces, table, draw, argument, tensor, elements, (uint64_t)index[i], run, out + i);
       else
          draw(argument, tensor, (uint64_t)index[i], run, out + i);
    }

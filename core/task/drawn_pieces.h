@@ -19,13 +19,15 @@ void rkb_drawn_pieces_free(rkb_drawn_pieces_t *pieces);
 typedef void rkb_drawing_t(const void *argument, uint32_t tensor, uint64_t first, uint64_t count,
                            double *out);
 
-/* Gives elements from `first` on.  Copies those whose pieces are in the table, draws the others, and keeps the
- * whole pieces among those that it drew.  Any thread; while another thread uses the table, everything is
+/* Gives elements from `first` on of a tensor of so many elements.  Copies those whose pieces are in the table,
+ * draws the others, and keeps the whole pieces among those that it drew.  If some elements of a piece are
+ * asked for again, the whole piece is drawn.  Any thread; while another thread uses the table, everything is
  * drawn. */
 void rkb_drawn_pieces_read(rkb_drawn_pieces_t *pieces, rkb_drawing_t *draw, const void *argument,
-                           uint32_t tensor, uint64_t first, uint64_t count, double *out);
+                           uint32_t tensor, uint64_t elements, uint64_t first, uint64_t count, double *out);
 /* The same of listed elements; at an index of -1 a zero.  No more than `most` neighbours are drawn at once. */
 void rkb_drawn_pieces_list(rkb_drawn_pieces_t *pieces, rkb_drawing_t *draw, const void *argument,
-                           uint32_t tensor, uint64_t most, uint64_t count, const int64_t *index, double *out);
+                           uint32_t tensor, uint64_t elements, uint64_t most, uint64_t count,
+                           const int64_t *index, double *out);
 
 #endif

@@ -277,14 +277,15 @@ static void round_numbers(uint32_t dtype, uint64_t count, double *numbers) {
    rkb_dtype_round_each(dtype, count, numbers);
 }
 
-void rkb_input_numbers_draw(const void *argument, uint32_t tensor, uint64_t first, uint64_t count,
-                            double *out) {
-   const rkb_inputs_t *inputs = argument;
+#define FEW 64u /* elements of a piece that the table keeps */
+
+/* bits: room for count. */
+static void draw(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count, uint64_t *bits,
+                 double *out) {
    const rkb_recipe_t *recipe = &inputs->bound->recipes[tensor];
    const rkb_draw_t *draw = &inputs->family->draws[tensor];
    const rkb_random_t *own = &inputs->streams[2 * tensor], *extra = own + 1;
    const rkb_tensor_t *view = &inputs->bound->view.tensors[tensor];
-   uint64_t bits[RKB_INPUT_PIECE];
    if (is_of_recipe(draw->kind)) {
       rkb_structure_draw(recipe->structure, view, own, first, count, bits);
       recipe_numbers(recipe, count, bits, out);
@@ -306,4 +307,20 @@ void rkb_input_numbers_draw(const void *argument, uint32_t tensor, uint64_t firs
       numbers_of_bits(draw, is_positive(recipe), count, bits, out);
    rkb_structure_clear(recipe->structure, view, first, count, out);
    round_numbers(view->dtype, count, out);
+}
+
+/* The compiler touches each page of a large array on the stack, which takes longer than to draw one element. */
+static __attribute__((noinline)) void draw_many(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first,
+                                                uint64_t count, double *out) {
+   uint64_t bits[RKB_INPUT_PIECE];
+   draw(inputs, tensor, first, count, bits, out);
+}
+
+void rkb_input_numbers_draw(const void *argument, uint32_t tensor, uint64_t first, uint64_t count,
+                            double *out) {
+   uint64_t bits[FEW];
+   if (count > FEW)
+      draw_many(argument, tensor, first, count, out);
+   else
+      draw(argument, tensor, first, count, bits, out);
 }

@@ -26,7 +26,8 @@ static void draw_part(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t firs
       out[i] = index[i] < 0 ? 0 : (double)kept[index[i]];
    if (kept)
       return;
-   rkb_drawn_pieces_list(inputs->pieces, rkb_input_numbers_draw, inputs, tensor, RKB_INPUT_PIECE, end - first,
+   rkb_drawn_pieces_list(inputs->pieces, rkb_input_numbers_draw, inputs, tensor,
+                         inputs->bound->view.tensors[tensor].elements, RKB_INPUT_PIECE, end - first,
                          index + first, out + first);
 }
 
@@ -265,8 +266,8 @@ int rkb_task_inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t f
       else if (count == info->elements) /* whole tensors are kept, or are too large for the table */
          rkb_input_numbers_draw(inputs, tensor, first + done, piece, numbers);
       else
-         rkb_drawn_pieces_read(inputs->pieces, rkb_input_numbers_draw, inputs, tensor, first + done, piece,
-                               numbers);
+         rkb_drawn_pieces_read(inputs->pieces, rkb_input_numbers_draw, inputs, tensor, info->elements,
+                               first + done, piece, numbers);
       rkb_dtype_store(info->dtype, numbers, piece, (char *)out + done * width);
       if (copy)
          exact = narrowed(piece, numbers, copy + done) && exact;

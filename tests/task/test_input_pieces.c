@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
+#include "task/drawn_pieces.h"
 #include "task/inputs.h"
 #include "task_fixture.h"
 
@@ -68,7 +69,44 @@ static void test_parts_are_of_the_whole(void **state) {
    free(directory);
 }
 
+#define SIDE 128u /* rows, and columns: of two pieces each */
+
+/* Counts what it draws. */
+static void count_drawn(const void *argument, uint32_t tensor, uint64_t first, uint64_t count, double *out) {
+   *(uint64_t *)(uintptr_t)argument += count;
+   for (uint64_t i = 0; i < count; i++)
+      out[i] = (double)(first + i) + (tensor ? 0x1p-40 : 0); /* no float holds those of the second tensor */
+}
+
+/* Reads a matrix column by column; returns how many elements were drawn for it. */
+static uint64_t drawn_by_columns(uint32_t tensor, uint64_t elements) {
+   rkb_drawn_pieces_t *pieces = rkb_drawn_pieces_new((uint64_t)SIDE * SIDE);
+   static int64_t index[SIDE];
+   static double read[SIDE];
+   uint64_t drawn = 0, rows = elements / SIDE;
+   for (uint32_t column = 0; column < SIDE && column + (rows - 1) * SIDE < elements; column++) {
+      for (uint64_t row = 0; row < rows; row++)
+         index[row] = (int64_t)(row * SIDE + column);
+      rkb_drawn_pieces_list(pieces, count_drawn, &drawn, tensor, elements, 4096, rows, index, read);
+      for (uint64_t row = 0; row < rows; row++)
+         assert_true(read[row] == (double)index[row] + (tensor ? 0x1p-40 : 0));
+   }
+   rkb_drawn_pieces_free(pieces);
+   return drawn;
+}
+
+/* The first column asks for single elements, the second has their pieces drawn, and the others find them there. */
+static void test_columns_share_pieces(void **state) {
+   (void)state;
+   assert_true(drawn_by_columns(0, SIDE * SIDE) == 2 * SIDE + SIDE * SIDE);
+   assert_true(drawn_by_columns(0, SIDE * SIDE - 70) <
+               SIDE * SIDE + 3 * SIDE); /* nothing is drawn past the end */
+   assert_true(drawn_by_columns(1, SIDE * SIDE) <
+               3 * SIDE * SIDE); /* what the table cannot keep is not drawn whole again */
+}
+
 int main(void) {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts_are_of_the_whole)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(test_parts_are_of_the_whole),
+                                      cmocka_unit_test(test_columns_share_pieces)};
    return RUN_TESTS(tests);
 }
