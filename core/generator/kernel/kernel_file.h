@@ -24,6 +24,7 @@ typedef struct rkb_kernel_file {
    /* The schedule has so many launches that each gets indices of one width only: the wider one, if the domain
     * needs it. */
    bool one_width;
+   bool only_places;      /* of the current launch, only where its results are counts: it is not written */
    int64_t parts;         /* parts of the current launch's split reduction */
    const char *stretches; /* the current launch's, as in the writer */
    bool wide_bench; /* a bench case may need the wider indices */

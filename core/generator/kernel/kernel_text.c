@@ -48,9 +48,25 @@ static char *assemble(rkb_kernel_file_t *file, const rkb_schedule_t *schedule) {
    return rkb_text_take(&out);
 }
 
-/* once: equal kernels are written once.  A caller that only asks whether there is a text does not need this. */
+/* Whether every output has a place.  False: the file's why says which has none. */
+static bool has_outputs(rkb_kernel_file_t *file, const rkb_schedule_t *schedule) {
+   const rkb_graph_t *graph = file->graph;
+   for (uint32_t o = 0; o < graph->output_count; o++)
+      if (!file->targets[graph->outputs[o].node].name) {
+         if (schedule->count == RKB_MAX_SCHEDULE_LAUNCHES)
+            snprintf(file->why, sizeof file->why, "the graph takes more than %u launches",
+                     RKB_MAX_SCHEDULE_LAUNCHES);
+         else
+            snprintf(file->why, sizeof file->why, "no launch writes %s", graph->outputs[o].tensor);
+         return false;
+      }
+   return true;
+}
+
+/* once: equal kernels are written once.  A caller that only asks whether there is a text does not need this.
+ * only: the launch that is written, on trial; RKB_NO_NODE: all are. */
 static int write_kernel(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t shared_bytes, bool once,
-                        char **text, rkb_error_t *err) {
+                        uint32_t only, char **text, rkb_error_t *err) {
    rkb_kernel_file_t file = {
       .graph = graph, .schedule = schedule, .arena = rkb_arena_new(0), .shared_bytes = shared_bytes};
    bool through_scratch[RKB_MAX_TENSORS] = {0}, good = true;
@@ -69,27 +85,21 @@ static int write_kernel(rkb_graph_t *graph, const rkb_schedule_t *schedule, int6
    for (uint32_t l = 0, count = 0; good && l < schedule->count; l += count) {
       const rkb_launch_t *launches = &schedule->launches[l];
       count = group_at(schedule, l);
+      const bool written = only == RKB_NO_NODE || (l <= only && only < l + count);
+      file.only_places = !written;
       for (uint32_t i = 0; i < count; i++)
          rkb_kernel_set_targets(&file, &launches[i], through_scratch);
-      const char *refused = rkb_group_refused(launches, count);
+      const char *refused = written ? rkb_group_refused(launches, count) : NULL;
       if (refused)
          snprintf(file.why, sizeof file.why, "%s: %s", graph->nodes[launches[0].roots[0]].name, refused);
-      good = !refused && (count == 1 ? rkb_kernel_write_one(&file, launches)
-                                     : rkb_kernel_are_apart(&file, launches, count) &&
-                                          rkb_kernel_write_group(&file, launches, count));
+      good = !refused && (!written || (count == 1 ? rkb_kernel_write_one(&file, launches)
+                                                  : rkb_kernel_are_apart(&file, launches, count) &&
+                                                       rkb_kernel_write_group(&file, launches, count)));
       for (uint32_t i = 0; i < count; i++)
          for (uint32_t r = 0; r < launches[i].root_count; r++)
             file.storage[launches[i].roots[r]] = file.targets[launches[i].roots[r]];
    }
-   for (uint32_t o = 0; good && o < graph->output_count; o++)
-      if (!file.targets[graph->outputs[o].node].name) {
-         good = false;
-         if (schedule->count == RKB_MAX_SCHEDULE_LAUNCHES)
-            snprintf(file.why, sizeof file.why, "the graph takes more than %u launches",
-                     RKB_MAX_SCHEDULE_LAUNCHES);
-         else
-            snprintf(file.why, sizeof file.why, "no launch writes %s", graph->outputs[o].tensor);
-      }
+   good = good && has_outputs(&file, schedule);
    rkb_kernel_write_waiting(&file, through_scratch);
    if (good && once)
       rkb_kernels_once(graph, &file.code, &file.launches);
@@ -109,15 +119,25 @@ static int write_kernel(rkb_graph_t *graph, const rkb_schedule_t *schedule, int6
 
 int rkb_kernel_write(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t shared_bytes, char **text,
                      rkb_error_t *err) {
-   return write_kernel(graph, schedule, shared_bytes, true, text, err);
+   return write_kernel(graph, schedule, shared_bytes, true, RKB_NO_NODE, text, err);
+}
+
+static bool is_legal(rkb_graph_t *graph, const rkb_schedule_t *schedule, uint32_t only,
+                     int64_t shared_bytes) {
+   char *text = NULL;
+   rkb_error_t ignored;
+   const bool legal = write_kernel(graph, schedule, shared_bytes, false, only, &text, &ignored) == RKB_OK;
+   free(text);
+   return legal;
 }
 
 bool rkb_schedule_is_legal(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t shared_bytes) {
-   char *text = NULL;
-   rkb_error_t ignored;
-   const bool legal = write_kernel(graph, schedule, shared_bytes, false, &text, &ignored) == RKB_OK;
-   free(text);
-   return legal;
+   return is_legal(graph, schedule, RKB_NO_NODE, shared_bytes);
+}
+
+bool rkb_schedule_launch_is_legal(rkb_graph_t *graph, const rkb_schedule_t *schedule, uint32_t number,
+                                  int64_t shared_bytes) {
+   return is_legal(graph, schedule, number, shared_bytes);
 }
 
 bool rkb_schedule_has_tiles(rkb_graph_t *graph, rkb_schedule_t *schedule, uint32_t number,
@@ -128,7 +148,7 @@ bool rkb_schedule_has_tiles(rkb_graph_t *graph, rkb_schedule_t *schedule, uint32
        !rkb_node_is_product(&graph->nodes[launch->anchors[0]]))
       return true;
    launch->mapping = RKB_MAP_TILE;
-   const bool legal = rkb_schedule_is_legal(graph, schedule, shared_bytes);
+   const bool legal = rkb_schedule_launch_is_legal(graph, schedule, number, shared_bytes);
    launch->mapping = mapping;
    return legal;
 }

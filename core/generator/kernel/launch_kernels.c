@@ -39,7 +39,7 @@ void rkb_kernel_set_targets(rkb_kernel_file_t *file, const rkb_launch_t *launch,
       file->targets[node] = output ? (rkb_storage_t){rkb_writer_beside(file->arena, output->tensor),
                                                      output->tensor, output->dtype}
                                    : (rkb_storage_t){graph->nodes[node].name, NULL, dtype};
-      if (!output)
+      if (!output && !file->only_places)
          hand_on(file, &graph->nodes[node], dtype, rkb_kernel_elements_text(file, node));
    }
 }

@@ -123,8 +123,19 @@ typedef struct plan {
    bool wanted[RKB_MAX_GRAPH_NODES]; /* values that some launch, or the task, reads from memory */
 } plan_t;
 
-/* Whether all launches so far can be written.  Outputs that no launch writes yet do not count. */
+/* Whether the last launch so far can be written.  Each one before it was the last when it was tried, so a plan takes a time that grows with the
+ * number of its launches and not with its square.  Outputs that no launch writes yet do not count. */
 static bool is_possible(plan_t *plan) {
+   const uint32_t outputs = plan->graph->output_count;
+   plan->graph->output_count = 0;
+   const bool possible = rkb_schedule_launch_is_legal(plan->graph, plan->schedule, plan->schedule->count - 1,
+                                                      plan->shared_bytes);
+   plan->graph->output_count = outputs;
+   return possible;
+}
+
+/* Whether all launches so far can be written, where several of them changed. */
+static bool are_possible(plan_t *plan) {
    const uint32_t outputs = plan->graph->output_count;
    plan->graph->output_count = 0;
    const bool possible = rkb_schedule_is_legal(plan->graph, plan->schedule, plan->shared_bytes);
@@ -132,7 +143,7 @@ static bool is_possible(plan_t *plan) {
    return possible;
 }
 
-/* The same, and whether the last launch can also be written by tiles, which a product gets later. */
+/* Whether the last launch can be written, and can also be written by tiles, which a product gets later. */
 static bool is_possible_by_tiles(plan_t *plan) {
    const uint32_t outputs = plan->graph->output_count;
    if (!is_possible(plan))
@@ -301,7 +312,7 @@ static void move_root(plan_t *plan, uint32_t from, uint32_t root, uint32_t to) {
       launch->roots[root] = launch->roots[--launch->root_count];
       if (!launch->root_count)
          memmove(launch, launch + 1, (--schedule->count - from) * sizeof *launch);
-      if (!is_possible(plan))
+      if (!are_possible(plan))
          *schedule = *before;
    }
    free(before);
