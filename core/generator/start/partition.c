@@ -155,8 +155,15 @@ static bool is_possible_by_tiles(plan_t *plan) {
    return possible;
 }
 
+/* Whether a thread for each element of the value would compute a heavy node again for each of its copies.  The numbers of elements are means over
+ * cases, with rounding errors. */
+static bool repeats(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t node) {
+   return launch->mapping == RKB_MAP_ELEMENT && launch->anchor_count &&
+          rkb_bench_elements(graph, node) > 1.5 * rkb_bench_elements(graph, launch->anchors[0]);
+}
+
 static bool try_root(plan_t *plan, rkb_launch_t *launch, uint32_t node) {
-   if (launch->root_count == RKB_MAX_LAUNCH_NODES)
+   if (launch->root_count == RKB_MAX_LAUNCH_NODES || repeats(plan->graph, launch, node))
       return false;
    launch->roots[launch->root_count++] = node;
    /* The launch must be possible with its present nodes; later launches are not checked. */
