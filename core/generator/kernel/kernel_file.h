@@ -36,6 +36,9 @@ typedef struct rkb_kernel_file {
     * `also`.  NULL: one of these entries has no condition. */
    const char *taken;
    const char *also; /* a further condition of every entry; NULL: none */
+   /* Copies of factors in longer rows so far (padded_variants.h): the buffer, and the condition of its launch. */
+   rkb_parameter_text_t padded[RKB_MOST_MAPS];
+   uint32_t padded_count;
    /* Bytes of the scratch buffers so far, in the manifest's language; NULL: none. */
    const char *scratch_bytes;
    /* Of launches that share a kernel: the functions that are written already. */

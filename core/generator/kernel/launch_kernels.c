@@ -7,6 +7,7 @@
 #include "generator/online/launch_online.h"
 #include "generator/tile/rows_by_matrix.h"
 #include "generator/kernel/longer_rows.h"
+#include "generator/kernel/padded_variants.h"
 #include "generator/row/moments.h"
 #include "generator/kernel/second_tile.h"
 #include "generator/kernel/small_case_conditions.h"
@@ -320,6 +321,8 @@ bool rkb_kernel_write_one(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
       return false;
    plain.decisions[RKB_VECTOR] = 1;
    const small_t small = small_of(file, launch, 1);
+   if (!rkb_kernel_pad_factors(file, launch, small.many))
+      return false;
    if (small.few && !rkb_kernel_small(file, launch, name, small.few))
       return false;
    file->goes_on = small.few != NULL;

@@ -2,6 +2,7 @@
  * and the kernels of a convolution's cases.  One thread for each graph. */
 #include "generator/decisions/launch_decisions.h"
 #include "generator/kernel/kernel_file.h"
+#include "generator/kernel/padded_variants.h"
 
 #include <string.h>
 #include "generator/convolution/convolution_image.h"
@@ -94,7 +95,7 @@ static bool write_pixels_of(rkb_kernel_file_t *file, const rkb_launch_t *launch,
                                  &own.condition_count) ||
        !rkb_indices_possible(file->graph, own.conditions, own.condition_count) ||
        !rkb_warpgroup_suits(file->graph, file->arena, file->storage, launch, own.conditions,
-                            own.condition_count))
+                            own.condition_count, false))
       return true;
    if (!rkb_kernel_write_variant(file, launch, &own, rkb_write_warpgroup_kernel, base, *other,
                                  own.condition_count == 0))
@@ -178,8 +179,9 @@ static rkb_launch_t guarded_launch(const rkb_graph_t *graph, const rkb_launch_t 
  * for all cases. */
 bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *launch, const char *base) {
    const uint32_t count = rkb_tensor_variants(file->graph, launch);
-   const bool maps = launch->decisions[RKB_COPY] == RKB_COPY_TENSOR;
+   const bool maps = launch->decisions[RKB_COPY] == RKB_COPY_TENSOR, pads = rkb_kernel_pads(file, launch);
    bool other = false, mapped = false;
+   uint32_t whole = 0; /* bit i: warpgroups compute the cases of order i that need no copies */
    if (!write_convolution(file, launch, base, &other, &mapped))
       return false;
    for (uint32_t i = 0; i < count; i++) {
@@ -197,18 +199,21 @@ bool rkb_kernel_tensor_variants(rkb_kernel_file_t *file, const rkb_launch_t *lau
          return true;
       const bool always = variant.condition_count == 0,
                  suits = maps && rkb_warpgroup_suits(file->graph, file->arena, file->storage, launch,
-                                                     variant.conditions, variant.condition_count);
+                                                     variant.conditions, variant.condition_count, false);
       mapped |= suits;
       if (!write_narrow(file, launch, &variant, base, &other))
          return false;
       if (!rkb_kernel_write_variant(file, launch, &variant,
                                     suits ? rkb_write_warpgroup_kernel : rkb_write_tensor_kernel, base, other,
-                                    always))
+                                    always || (pads && rkb_kernel_whole_stores(file, launch, i))))
          return false;
       if (always)
          return true;
       other = true;
+      whole |= (uint32_t)suits << i;
    }
+   if (pads)
+      return rkb_kernel_padded_variants(file, launch, whole, base, other);
    if (maps && !mapped) {
       snprintf(file->why, sizeof file->why, "%s: no tensor maps describe both factors", base);
       return false;
@@ -240,7 +245,7 @@ const char *rkb_kernel_second_tile_variants(rkb_kernel_file_t *file, const rkb_l
       good = write_pixels(file, other, &variant, base, &beside, &written, &everywhere);
       if (good && !written &&
           rkb_warpgroup_suits(file->graph, file->arena, file->storage, other, variant.conditions,
-                              variant.condition_count)) {
+                              variant.condition_count, false)) {
          good =
             rkb_kernel_write_variant(file, other, &variant, rkb_write_warpgroup_kernel, base, beside, false);
          written = true;

@@ -64,6 +64,9 @@ typedef struct rkb_product_tile {
     * channels. */
    rkb_product_dims_t taps;
    const rkb_index_t *tap[RKB_PRODUCT_DIMS]; /* the tap to which the current terms belong */
+   /* Of warpgroups: factors whose rows do not begin at multiples of 16 bytes are read from copies
+    * (padded_rows.h). */
+   bool pads;
    /* The variables channel, tap_right and tap_down tell of the current terms (pixel_map.h). */
    bool counts_taps;
    rkb_beside_t beside[RKB_MOST_BESIDE];

@@ -89,9 +89,8 @@ uint32_t rkb_tensor_variants(const rkb_graph_t *graph, const rkb_launch_t *launc
    return rkb_staging_layouts(graph, launch->anchors[0]);
 }
 
-/* Adds a condition.  False: the size is a multiple in no case.  A constant size needs no condition. */
-static bool add_condition(const rkb_graph_t *graph, rkb_condition_t *conditions, uint32_t *count,
-                          rkb_condition_t wanted) {
+bool rkb_tensor_add_condition(const rkb_graph_t *graph, rkb_condition_t *conditions, uint32_t *count,
+                              rkb_condition_t wanted) {
    const rkb_size_t *size = &graph->sizes.list[wanted.size];
    if (size->constant)
       return size->at[0] % wanted.multiple == 0;
@@ -106,8 +105,7 @@ static bool add_condition(const rkb_graph_t *graph, rkb_condition_t *conditions,
    return true;
 }
 
-/* The condition under which neighbouring sums are stored together: the output's last dim is a multiple of their number. */
-static rkb_condition_t stored_together(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+rkb_condition_t rkb_tensor_stored_together(const rkb_graph_t *graph, const rkb_launch_t *launch) {
    const rkb_node_t *node = &graph->nodes[launch->anchors[0]];
    uint32_t picked = 1;
    if (launch->decisions[RKB_LISTED] &&
@@ -144,16 +142,18 @@ uint32_t rkb_tensor_conditions(rkb_graph_t *graph, rkb_arena_t *arena, const rkb
          const uint32_t width = side->raw ? widest : 4;
          if ((side->raw || rkb_fragment_type(launch->decisions[RKB_TENSOR])->bytes == 4) &&
              !(widest == 16 && !side->depth_fast) && rkb_staging_width(&writer, &tile, side, width, &wanted))
-            *possible |= add_condition(graph, conditions, &count, wanted);
+            *possible |= rkb_tensor_add_condition(graph, conditions, &count, wanted);
       }
       /* Channels must fill whole fragments.  With fewer channels, sums would be cut more often than docs/numerics.md
        * allows. */
       if (tile.taps.count)
-         *possible = tile.total_depth->kind == RKB_INDEX_CONSTANT ? tile.total_depth->constant % 8 == 0
-                     : tile.total_depth->kind == RKB_INDEX_SIZE
-                        ? add_condition(graph, conditions, &count, (rkb_condition_t){.size = tile.total_depth->size, .multiple = 8})
-                        : false;
-      if (!add_condition(graph, conditions, &count, stored_together(graph, launch)))
+         *possible =
+            tile.total_depth->kind == RKB_INDEX_CONSTANT ? tile.total_depth->constant % 8 == 0
+            : tile.total_depth->kind == RKB_INDEX_SIZE
+               ? rkb_tensor_add_condition(graph, conditions, &count,
+                                          (rkb_condition_t){.size = tile.total_depth->size, .multiple = 8})
+               : false;
+      if (!rkb_tensor_add_condition(graph, conditions, &count, rkb_tensor_stored_together(graph, launch)))
          *possible = *possible && !writer.failed;
    }
    rkb_writer_close(&writer);
@@ -326,7 +326,9 @@ static void write_sums(rkb_writer_t *writer, const rkb_product_tile_t *tile, uin
 
 static bool has_vectors(rkb_writer_t *writer, const rkb_launch_t *launch) {
    return launch->decisions[RKB_VECTOR] > 1 &&
-          rkb_index_divides(rkb_index_size(&writer->indices, stored_together(writer->graph, launch).size), STORED_TOGETHER);
+          rkb_index_divides(
+             rkb_index_size(&writer->indices, rkb_tensor_stored_together(writer->graph, launch).size),
+             STORED_TOGETHER);
 }
 
 void rkb_write_tensor_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape) {

@@ -17,6 +17,12 @@ uint32_t rkb_tensor_conditions(rkb_graph_t *graph, rkb_arena_t *arena, const rkb
                                const rkb_launch_t *launch, uint32_t variant,
                                rkb_condition_t conditions[RKB_TENSOR_CONDITIONS], bool *possible);
 
+/* Adds a condition.  False: the size is a multiple in no case.  A constant size needs no condition. */
+bool rkb_tensor_add_condition(const rkb_graph_t *graph, rkb_condition_t *conditions, uint32_t *count,
+                              rkb_condition_t wanted);
+/* The condition under which neighbouring sums are stored together: the output's last dim is a multiple of their number. */
+rkb_condition_t rkb_tensor_stored_together(const rkb_graph_t *graph, const rkb_launch_t *launch);
+
 /* decisions[RKB_VECTOR]: 1: accesses of single elements; else accesses as wide as the conditions allow. */
 void rkb_write_tensor_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 

@@ -1,6 +1,8 @@
 /* Factors of products as tensor maps.  One thread. */
 #include "generator/tile/tile_map.h"
 
+#include "generator/tile/padded_rows.h"
+
 /* Returns the distance between neighbours along a variable, where all others are 0. */
 static const rkb_index_t *distance_along(rkb_writer_t *writer, const rkb_index_t *element, const rkb_index_t *base,
                                          const rkb_index_t *const *variables, uint32_t which) {
@@ -36,6 +38,7 @@ static bool describe_taps(rkb_writer_t *writer, const rkb_product_tile_t *tile, 
    map->row = distances[1];
    map->tap = distances[2];
    map->group = NULL;
+   map->padded = false;
    return again == element && rkb_index_is(distances[0], 1) && rkb_index_is(map->base, 0) && map->row->uniform && map->tap->uniform &&
           rkb_index_divides(map->row, whole) && rkb_index_divides(map->tap, whole);
 }
@@ -52,6 +55,31 @@ static rkb_product_tile_t of_all_phases(rkb_writer_t *writer, const rkb_product_
    return all;
 }
 
+/* Whether an offset and all distances are multiples. */
+static bool is_whole(const rkb_tile_map_t *map, int64_t whole) {
+   return rkb_index_divides(map->base, whole) && rkb_index_divides(map->row, whole) &&
+          (!map->group || rkb_index_divides(map->group, whole));
+}
+
+/* Makes it the map of a copy with longer rows.  False: the buffer is no matrix of rows that are read from end to end. */
+static bool pad_rows(rkb_writer_t *writer, int64_t whole, rkb_tile_map_t *map) {
+   rkb_indices_t *indices = &writer->indices;
+   const rkb_node_t *node = &writer->graph->nodes[map->stored];
+   const rkb_index_t *elements = rkb_index_elements(indices, node->rank, node->shape),
+                     *pitch = rkb_padded_pitch(indices, map->fast, whole),
+                     **distances[] = {&elements, &map->base, &map->row, &map->group};
+   for (uint32_t i = 0; i < 4; i++) {
+      if (!*distances[i])
+         continue;
+      const rkb_index_t *rows = rkb_index_make(indices, RKB_INDEX_QUOTIENT, *distances[i], map->fast);
+      if (rkb_index_make(indices, RKB_INDEX_PRODUCT, rows, map->fast) != *distances[i])
+         return false;
+      *distances[i] = rkb_index_make(indices, RKB_INDEX_PRODUCT, rows, pitch);
+   }
+   map->padded = true;
+   return true;
+}
+
 bool rkb_tile_map_of(rkb_writer_t *writer, const rkb_product_tile_t *own, const rkb_tile_side_t *side, rkb_tile_map_t *map) {
    const rkb_product_tile_t all = of_all_phases(writer, own), *const tile = &all;
    rkb_indices_t *indices = &writer->indices;
@@ -64,6 +92,7 @@ bool rkb_tile_map_of(rkb_writer_t *writer, const rkb_product_tile_t *own, const 
    if (!element || a->kind != RKB_INDEX_VARIABLE || k->kind != RKB_INDEX_VARIABLE)
       return false;
    map->tap = NULL;
+   map->padded = false;
    map->base = element;
    for (uint32_t v = 0; v < 3; v++)
       if (variables[v])
@@ -80,9 +109,9 @@ bool rkb_tile_map_of(rkb_writer_t *writer, const rkb_product_tile_t *own, const 
    map->group = distances[2] && !rkb_index_is(distances[2], 0) ? distances[2] : NULL;
    if (again != element && tile->terms.count && !side->depth_fast)
       return describe_taps(writer, tile, side, map);
-   return again == element && rkb_index_is(distances[side->depth_fast ? 1 : 0], 1) && map->base->uniform && map->row->uniform &&
-          rkb_index_divides(map->base, whole) && rkb_index_divides(map->row, whole) &&
-          (!map->group || (map->group->uniform && rkb_index_divides(map->group, whole)));
+   return again == element && rkb_index_is(distances[side->depth_fast ? 1 : 0], 1) && map->base->uniform &&
+          map->row->uniform && (!map->group || map->group->uniform) &&
+          (is_whole(map, whole) || (tile->pads && pad_rows(writer, whole, map)));
 }
 
 /* Elements of a row of a box. */
@@ -98,10 +127,17 @@ int64_t rkb_tile_map_box_bytes(const rkb_product_tile_t *tile, const rkb_tile_si
    return box_rows(tile, side) * RKB_MAP_ROW_BYTES;
 }
 
+/* The name of the buffer that a map describes, in the kernel or in the manifest. */
+static const char *buffer_of(rkb_writer_t *writer, const rkb_tile_map_t *map, bool argument) {
+   const rkb_storage_t *storage = &writer->storage[map->stored];
+   return map->padded                     ? rkb_padded_name(writer, map->stored, map->fast)
+          : argument && storage->argument ? storage->argument
+                                          : storage->name;
+}
+
 /* The manifest's entry. */
 static const char *definition_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_map_t *map, int64_t rows) {
    const rkb_indices_t *indices = &writer->indices;
-   const rkb_storage_t *storage = &writer->storage[map->stored];
    const char *dims =
                  rkb_arena_format(writer->arena, "%s, %s", rkb_index_manifest(indices, map->fast), rkb_index_manifest(indices, map->slow)),
               *strides = rkb_index_manifest(indices, map->row), *offset = "";
@@ -116,9 +152,10 @@ static const char *definition_of(rkb_writer_t *writer, const rkb_product_tile_t 
    }
    if (!rkb_index_is(map->base, 0))
       offset = rkb_arena_format(writer->arena, "offset: \"%s\", ", rkb_index_manifest(indices, map->base));
-   return rkb_arena_format(writer->arena, "{buffer: %s, %sdims: \"%s\", strides: \"%s\", box: \"%lld, %lld%s\", swizzle: %d}",
-                           storage->argument ? storage->argument : storage->name, offset, dims, strides, (long long)row_elements(tile),
-                           (long long)rows, map->group || map->tap ? ", 1" : "", RKB_MAP_ROW_BYTES);
+   return rkb_arena_format(
+      writer->arena, "{buffer: %s, %sdims: \"%s\", strides: \"%s\", box: \"%lld, %lld%s\", swizzle: %d}",
+      buffer_of(writer, map, true), offset, dims, strides, (long long)row_elements(tile), (long long)rows,
+      map->group || map->tap ? ", 1" : "", RKB_MAP_ROW_BYTES);
 }
 
 /* How many taps a row of the weight's window has. */
@@ -151,11 +188,13 @@ void rkb_tile_map_copy(rkb_writer_t *writer, const rkb_product_tile_t *tile, con
    const long long row = (long long)row_elements(tile), bytes = (long long)rkb_tile_map_box_bytes(tile, side),
                    boxes = (long long)(side->depth_fast ? tile->depth : side->extent) / row;
    const rkb_product_tile_t all = of_all_phases(writer, tile);
-   const char *name = rkb_writer_map(writer, rkb_arena_format(writer->arena, "%s_tiles", writer->storage[map->stored].name),
-                                     definition_of(writer, &all, map, box_rows(tile, side))),
+   const char *name = rkb_writer_map(
+                 writer, rkb_arena_format(writer->arena, "%s_tiles", buffer_of(writer, map, false)),
+                 definition_of(writer, &all, map, box_rows(tile, side))),
               *across = rkb_arena_format(writer->arena, "(int)%s_first", side->variable),
               *group = map->group ? rkb_arena_format(writer->arena, ", (int)%s", tile->number->name) : "",
-              *fast = side->depth_fast ? "(int)first" : across, *slow = side->depth_fast ? across : "(int)first";
+              *fast = side->depth_fast ? "(int)first" : across,
+              *slow = side->depth_fast ? across : "(int)first";
    if (map->tap) {
       const char *terms = rkb_writer_uniform(writer, map->slow);
       slow =

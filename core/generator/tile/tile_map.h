@@ -16,10 +16,12 @@ typedef struct rkb_tile_map {
    /* The same between a convolution's taps, where only channels are at equal distances; NULL: all terms are at
     * equal distances. */
    const rkb_index_t *tap;
+   bool padded; /* it describes a copy of the buffer (padded_rows.h) */
 } rkb_tile_map_t;
 
 /* Describes a side, which rkb_staging_look has seen; depth_fast: its terms are neighbours.  False: its
- * elements are computed, or are not at equal distances, or not at multiples of 16 bytes. */
+ * elements are computed, or are not at equal distances, or not at multiples of 16 bytes; with tile->pads a copy has
+ * them at such multiples. */
 bool rkb_tile_map_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side, rkb_tile_map_t *map);
 /* Bytes from one box of a side's tile to the next in shared memory. */
 int64_t rkb_tile_map_box_bytes(const rkb_product_tile_t *tile, const rkb_tile_side_t *side);

@@ -130,17 +130,18 @@ static bool look(rkb_writer_t *writer, rkb_product_tile_t *tile, side_map_t maps
    return !writer->failed;
 }
 
-bool rkb_warpgroup_suits(rkb_graph_t *graph, rkb_arena_t *arena, const rkb_storage_t *storage, const rkb_launch_t *launch,
-                         const rkb_condition_t *conditions, uint32_t condition_count) {
+bool rkb_warpgroup_suits(rkb_graph_t *graph, rkb_arena_t *arena, const rkb_storage_t *storage,
+                         const rkb_launch_t *launch, const rkb_condition_t *conditions,
+                         uint32_t condition_count, bool pads) {
    rkb_launch_t own = *launch;
    rkb_writer_t writer;
    rkb_product_tile_t tile;
    side_map_t maps[2];
    bool suits = rkb_writer_open(&writer, graph, arena, storage, conditions, condition_count);
-   own.decisions[RKB_VECTOR] = 16;
    own.decisions[RKB_TAPS] = 0;
    if (suits) {
       rkb_tile_open(&writer, &own, &tile);
+      tile.pads = pads;
       rkb_tile_number_by_taps(&writer, &tile);
       tile.threads = (own.decisions[RKB_GROUPS] + 1) * GROUP_THREADS;
       rkb_tile_place(&writer, &tile, 0);
@@ -432,6 +433,7 @@ void rkb_write_warpgroup_kernel(rkb_writer_t *writer, const rkb_launch_t *launch
    side_map_t maps[2];
    own.decisions[RKB_TAPS] = 0;
    rkb_tile_open(writer, &own, &tile);
+   tile.pads = d[RKB_VECTOR] == 1;
    rkb_tile_number_by_taps(writer, &tile);
    tile.threads = (d[RKB_GROUPS] + 1) * GROUP_THREADS;
    if (d[RKB_PERSISTENT])
