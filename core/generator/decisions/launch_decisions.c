@@ -33,6 +33,8 @@ static const char *const mappings[] = {
    [RKB_MAP_STEPS] = "steps"};
 static const char *const copies[] = {[RKB_COPY_PLAIN] = "plain", [RKB_COPY_ASYNC] = "cp.async", [RKB_COPY_TENSOR] = "tensor"};
 
+static const char *const layouts[] = {[RKB_LAYOUT_SWIZZLED] = "swizzled", [RKB_LAYOUT_PADDED] = "padded", [RKB_LAYOUT_PLAIN] = "plain"};
+
 enum { TILES = 1u << RKB_MAP_TILE | 1u << RKB_MAP_TENSOR, ONLINE = 1u << RKB_MAP_ONLINE | 1u << RKB_MAP_ONLINE_TENSOR };
 
 static const struct {
@@ -96,6 +98,9 @@ static const struct {
    [RKB_NARROW] = {"narrow", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_PARTS] = {"parts", 1u << RKB_MAP_ELEMENT, {1, 2, 4, 8, 16, -1}},
    [RKB_LINES] = {"lines", 1u << RKB_MAP_ELEMENT, {1, 2, 4, -1}},
+   [RKB_SHARED_LAYOUT] = {"shared_layout",
+                          1u << RKB_MAP_TENSOR,
+                          {RKB_LAYOUT_SWIZZLED, RKB_LAYOUT_PADDED, RKB_LAYOUT_PLAIN, -1}},
    [RKB_PHASES] = {"phases", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_OTHER_M] = {"other_m", 1u << RKB_MAP_TENSOR, {0, 64, 128, 256, -1}},
    [RKB_OTHER_N] = {"other_n", 1u << RKB_MAP_TENSOR, {0, 64, 128, 192, 256, -1}},
@@ -103,7 +108,10 @@ static const struct {
 };
 
 const char *rkb_decision_word(uint32_t decision, int64_t value) {
-   return decision == RKB_TENSOR ? rkb_fragment_type(value)->name : decision == RKB_COPY ? copies[value] : NULL;
+   return decision == RKB_TENSOR          ? rkb_fragment_type(value)->name
+          : decision == RKB_COPY          ? copies[value]
+          : decision == RKB_SHARED_LAYOUT ? layouts[value]
+                                          : NULL;
 }
 
 const char *rkb_decision_name(uint32_t decision) {
@@ -197,6 +205,9 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
       return false;
    if (launch->mapping == RKB_MAP_TENSOR && (of_warpgroups || of_warps) &&
        of_warpgroups != (launch->decisions[RKB_COPY] == RKB_COPY_TENSOR))
+      return false;
+   if (decision == RKB_SHARED_LAYOUT && (launch->decisions[RKB_COPY] == RKB_COPY_TENSOR ||
+                                         launch->decisions[RKB_TENSOR] == RKB_TENSOR_PATH_FP16X3))
       return false;
    if (decision == RKB_SHARE_LAST && !rkb_online_has_share(graph, launch))
       return false;

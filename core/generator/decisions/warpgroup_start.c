@@ -36,6 +36,7 @@ void rkb_tensor_settle(const rkb_graph_t *graph, int64_t shared_bytes, rkb_launc
       d[RKB_TENSOR] = RKB_TENSOR_PATH_TF32X3;
    d[RKB_HELD] = d[RKB_TENSOR] == RKB_TENSOR_PATH_TF32X3;
    d[RKB_TAPS] = rkb_decision_applies(graph, launch, RKB_TAPS); /* the launches of other cases use it */
+   d[RKB_SHARED_LAYOUT] = RKB_LAYOUT_SWIZZLED; /* as tensor maps write rows */
    d[RKB_PHASES] = rkb_launch_has_phases(graph, launch);
    d[RKB_NARROW] = rkb_decision_applies(graph, launch, RKB_NARROW);
    d[RKB_TILE_M] = d[RKB_TILE_M] < 64 ? 64 : d[RKB_TILE_M];

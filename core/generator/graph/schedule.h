@@ -106,7 +106,14 @@ enum rkb_decision {
                 * memory, where they become rows; 0: after it */
    RKB_PARTS, /* ELEMENT, of a product: threads of a block that share the sum of an element; 1: one thread adds all terms */
    RKB_LINES, /* ELEMENT without sums: neighbouring rows of which a thread owns the same vector.  It loads all of them before it stores one */
+   RKB_SHARED_LAYOUT, /* TENSOR without tensor maps: how rows of a factor's tile lie in shared memory: enum rkb_shared_layout */
    RKB_DECISIONS
+};
+
+enum rkb_shared_layout {
+   RKB_LAYOUT_SWIZZLED, /* chunks of 16 bytes trade places, by the row */
+   RKB_LAYOUT_PADDED,   /* 16 bytes more in each row */
+   RKB_LAYOUT_PLAIN     /* rows follow each other */
 };
 
 enum rkb_copy {

@@ -38,18 +38,18 @@ double rkb_decision_weight(uint32_t decision, enum rkb_focus focus) {
    /* In the order of enum rkb_decision.  A decision with the weight 0 would never change. */
    static const double table[][RKB_DECISIONS] = {
       [RKB_FOCUS_NONE] = {2, 2, 2, 3,   2, 2, 2, 2, 2, 1, 2,   1, 0.2, 2, 2, 1, 2,   1,   1,   1, 0.5, 1,
-                          1, 1, 1, 0.2, 2, 1, 1, 1, 1, 1, 0.5, 2, 1,   1, 1, 1, 0.5, 0.5, 0.5, 1, 2,   1},
+                          1, 1, 1, 0.2, 2, 1, 1, 1, 1, 1, 0.5, 2, 1,   1, 1, 1, 0.5, 0.5, 0.5, 1, 2,   1, 1},
       [RKB_FOCUS_MEMORY] = {1, 4, 1, 2,   3, 3, 1, 1, 1, 1, 3,   1, 0.2, 1, 1, 2, 3,   3,   1,   1, 0.5, 1,
-                            1, 1, 1, 0.2, 2, 1, 1, 1, 1, 1, 0.5, 3, 1,   1, 1, 1, 0.5, 0.5, 0.5, 1, 1,   3},
+                            1, 1, 1, 0.2, 2, 1, 1, 1, 1, 1, 0.5, 3, 1,   1, 1, 1, 0.5, 0.5, 0.5, 1, 1,   3, 0.5},
       [RKB_FOCUS_SHARED] = {1, 2, 1,   1, 2, 2,   2,   5, 5,   1,   2,   1, 0.2, 4,   4,
                             2, 1, 1,   1, 1, 0.5, 1,   1, 1,   1,   0.2, 1, 1,   0.5, 0.5,
-                            1, 1, 0.5, 1, 1, 1,   0.5, 1, 0.5, 0.5, 0.5, 1, 1,   1},
+                            1, 1, 0.5, 1, 1, 1,   0.5, 1, 0.5, 0.5, 0.5, 1, 1,   1, 4},
       [RKB_FOCUS_ISSUE] = {1, 4, 1, 1,   2, 2, 1,   4,   4, 1, 2,   1, 0.2, 4, 4, 3, 1,   1,   2,   1, 1, 1,
-                           1, 1, 1, 0.2, 2, 2, 0.5, 0.5, 1, 2, 0.5, 1, 1,   1, 1, 2, 0.5, 0.5, 0.5, 1, 1, 1},
+                           1, 1, 1, 0.2, 2, 2, 0.5, 0.5, 1, 2, 0.5, 1, 1,   1, 1, 2, 0.5, 0.5, 0.5, 1, 1, 1, 1},
       [RKB_FOCUS_LATENCY] = {4, 1, 3, 5,   3, 3, 2, 1, 1, 2, 2, 2, 0.2, 2, 2, 2, 4, 1,   1,   2, 0.5, 1,
                              1, 1, 1, 0.2, 1, 1, 2, 2, 1, 1, 1, 3, 2,   2, 2, 1, 1, 0.5, 0.5, 1, 4,   3},
    };
-   _Static_assert(RKB_LINES + 1 == RKB_DECISIONS, "a new decision has weights of its own");
+   _Static_assert(RKB_SHARED_LAYOUT + 1 == RKB_DECISIONS, "a new decision has weights of its own");
    return table[focus][decision];
 }
 

@@ -13,31 +13,28 @@ static const char *fragments_text(rkb_writer_t *writer, const rkb_product_tile_t
                                   const rkb_tile_side_t *side) {
    const rkb_fragment_type_t *type = rkb_fragment_type(tile->launch->decisions[RKB_TENSOR]);
    const bool left = side == &tile->m;
-   const long long columns = (long long)rkb_staging_columns(tile, side);
-   const char *stage = left ? "m_stage" : "n_stage", *first = left ? "warp_m + i * 16" : "warp_n + j * 8";
+   const char *stage = left ? "m_stage" : "n_stage", *first = left ? "warp_m + i * 16" : "warp_n + j * 8",
+              *across, *along;
    const int depth = RKB_FRAGMENT_BYTES / (int)type->bytes, chunk = 16 / (int)type->bytes;
    /* Squares of 8 rows by 16 bytes of depth: the left ones come one below the other first, the right ones
     * side by side. */
-   if (side->rows_across)
-      return rkb_arena_format(
-         writer->arena,
-         left
-            ? "load_rows(left[i], %s + swizzled<%lld, %u>(%s + lane %% 16, step * %d + lane / 16 * %d));"
-            : "load_rows(right[j], %s + swizzled<%lld, %u>(%s + lane %% 8 + lane / 16 * 8, step * %d + lane / 8 %% 2 * %d));",
-         stage, columns, type->bytes, first, depth, chunk);
-   if (type->bytes == 2)
-      return rkb_arena_format(
-         writer->arena,
-         left
-            ? "load_rows_turned(left[i], %s + swizzled<%lld, %u>(step * %d + lane %% 8 + lane / 16 * 8, %s + lane / 8 %% 2 * 8));"
-            : "load_rows_turned(right[j], %s + swizzled<%lld, %u>(step * %d + lane %% 16, %s + lane / 16 * 8));",
-         stage, columns, type->bytes, depth, first);
-   return rkb_arena_format(
-      writer->arena,
-      left
-         ? "left[i][r] = __float_as_uint(%s[(step * %d + lane %% 4 + r / 2 * 4) * %lld + %s + lane / 4 + r %% 2 * 8]);"
-         : "right[j][r] = __float_as_uint(%s[(step * %d + lane %% 4 + r * 4) * %lld + %s + lane / 4]);",
-      stage, depth, columns + RKB_WORDS_PADDING, first);
+   if (side->rows_across) {
+      across = rkb_arena_format(writer->arena, left ? "%s + lane %% 16" : "%s + lane %% 8 + lane / 16 * 8", first);
+      along = rkb_arena_format(writer->arena, left ? "step * %d + lane / 16 * %d" : "step * %d + lane / 8 %% 2 * %d", depth, chunk);
+      return rkb_arena_format(writer->arena, left ? "load_rows(left[i], %s + %s);" : "load_rows(right[j], %s + %s);", stage,
+                              rkb_staging_place(writer, tile, side, across, along));
+   }
+   if (type->bytes == 2) {
+      across = rkb_arena_format(writer->arena, left ? "%s + lane / 8 %% 2 * 8" : "%s + lane / 16 * 8", first);
+      along = rkb_arena_format(writer->arena, left ? "step * %d + lane %% 8 + lane / 16 * 8" : "step * %d + lane %% 16", depth);
+      return rkb_arena_format(writer->arena,
+                              left ? "load_rows_turned(left[i], %s + %s);" : "load_rows_turned(right[j], %s + %s);", stage,
+                              rkb_staging_place(writer, tile, side, along, across));
+   }
+   across = rkb_arena_format(writer->arena, left ? "%s + lane / 4 + r %% 2 * 8" : "%s + lane / 4", first);
+   along = rkb_arena_format(writer->arena, left ? "step * %d + lane %% 4 + r / 2 * 4" : "step * %d + lane %% 4 + r * 4", depth);
+   return rkb_arena_format(writer->arena, left ? "left[i][r] = __float_as_uint(%s[%s]);" : "right[j][r] = __float_as_uint(%s[%s]);",
+                           stage, rkb_staging_place(writer, tile, side, along, across));
 }
 
 static void write_loads(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,

@@ -36,15 +36,29 @@ void rkb_staging_declare(rkb_writer_t *writer, const rkb_product_tile_t *tile, c
       rkb_write(writer, "%s %s[%lld];", type->storage, side->brought, (long long)(rkb_staging_items(tile, side) * side->width));
 }
 
+/* Elements from one row of a tile to the next, where chunks stay in their places. */
+static long long pitch_of(const rkb_product_tile_t *tile, const rkb_tile_side_t *side) {
+   const rkb_fragment_type_t *type = type_of(tile);
+   const int64_t layout = tile->launch->decisions[RKB_SHARED_LAYOUT], columns = rkb_staging_columns(tile, side);
+   if (layout == RKB_LAYOUT_PLAIN)
+      return (long long)columns;
+   return (long long)(columns + (type->bytes == 4 && !side->rows_across ? RKB_WORDS_PADDING : RKB_ROW_PADDING / type->bytes));
+}
+
+const char *rkb_staging_place(rkb_writer_t *writer, const rkb_product_tile_t *tile,
+                              const rkb_tile_side_t *side, const char *row, const char *column) {
+   const rkb_fragment_type_t *type = type_of(tile);
+   const bool words = type->bytes == 4 && !side->rows_across;
+   return words || tile->launch->decisions[RKB_SHARED_LAYOUT] != RKB_LAYOUT_SWIZZLED
+             ? rkb_arena_format(writer->arena, "(%s) * %lld + %s", row, pitch_of(tile, side), column)
+             : rkb_arena_format(writer->arena, "swizzled<%lld, %u>(%s, %s)",
+                                (long long)rkb_staging_columns(tile, side), type->bytes, row, column);
+}
+
 /* The place of a slot's first element in shared memory. */
 static const char *place_of(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side,
                             const char *across, const char *depth) {
-   const rkb_fragment_type_t *type = type_of(tile);
-   const long long columns = (long long)rkb_staging_columns(tile, side);
-   const char *row = side->rows_across ? across : depth, *column = side->rows_across ? depth : across;
-   return type->bytes == 4 && !side->rows_across
-             ? rkb_arena_format(writer->arena, "(%s) * %lld + %s", row, columns + RKB_WORDS_PADDING, column)
-             : rkb_arena_format(writer->arena, "swizzled<%lld, %u>(%s, %s)", columns, type->bytes, row, column);
+   return rkb_staging_place(writer, tile, side, side->rows_across ? across : depth, side->rows_across ? depth : across);
 }
 
 static int64_t fast_slots(const rkb_product_tile_t *tile, const rkb_tile_side_t *side) {

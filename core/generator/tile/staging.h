@@ -34,8 +34,13 @@ const rkb_index_t *rkb_staging_element(rkb_writer_t *writer, uint32_t node, cons
 /* staging.c.  Where rows are terms, floats are read as words of four rows by eight columns.  Each row gets so
  * many words of padding, so that no two words of a read are in one bank. */
 #define RKB_WORDS_PADDING 8
+/* Bytes of padding in a row of a padded layout: eight rows of 16 bytes are then in different banks. */
+#define RKB_ROW_PADDING 16
 /* Elements of a row of the side's tile in shared memory, without this padding. */
 int64_t rkb_staging_columns(const rkb_product_tile_t *tile, const rkb_tile_side_t *side);
+/* The place of an element of a side's tile in shared memory, by the launch's layout. */
+const char *rkb_staging_place(rkb_writer_t *writer, const rkb_product_tile_t *tile,
+                              const rkb_tile_side_t *side, const char *row, const char *column);
 /* Declares the registers in which a thread holds elements. */
 void rkb_staging_declare(rkb_writer_t *writer, const rkb_product_tile_t *tile, const rkb_tile_side_t *side);
 /* Copies from memory to registers; if registers hold nothing (held is false), to shared memory at the pointer named `to`. */

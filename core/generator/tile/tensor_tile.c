@@ -16,9 +16,12 @@
 #define SUMS_PADDING 8
 #define STORED_TOGETHER 4 /* elements of the output */
 
-/* How many elements one side's tile has in a stage. */
+/* How many elements one side's tile has in a stage, at most: its rows may be the terms. */
 static int64_t side_elements(const int64_t *d, int64_t extent) {
-   return (extent + (rkb_fragment_type(d[RKB_TENSOR])->bytes == 4 ? RKB_WORDS_PADDING : 0)) * d[RKB_TILE_K];
+   const int64_t bytes = rkb_fragment_type(d[RKB_TENSOR])->bytes, rows = extent > d[RKB_TILE_K] ? extent : d[RKB_TILE_K];
+   const int64_t words = d[RKB_SHARED_LAYOUT] != RKB_LAYOUT_PLAIN && bytes == 4 ? RKB_WORDS_PADDING * d[RKB_TILE_K] : 0,
+                 padding = d[RKB_SHARED_LAYOUT] == RKB_LAYOUT_PADDED ? RKB_ROW_PADDING / bytes * rows : 0;
+   return extent * d[RKB_TILE_K] + (words > padding ? words : padding);
 }
 
 static int64_t stage_bytes(const rkb_launch_t *launch) {
@@ -50,6 +53,9 @@ const char *rkb_tensor_refused(const rkb_graph_t *graph, const rkb_launch_t *lau
    const int64_t threads = threads_of(d);
    if (threads > 1024)
       return "a block has at most 1024 threads";
+   if (d[RKB_SHARED_LAYOUT] != RKB_LAYOUT_SWIZZLED &&
+       (d[RKB_COPY] == RKB_COPY_TENSOR || d[RKB_TENSOR] == RKB_TENSOR_PATH_FP16X3))
+      return "tensor maps and halves of floats need swizzled rows in shared memory";
    if (d[RKB_TILE_K] * type->bytes % RKB_FRAGMENT_BYTES != 0)
       return "the terms brought at a time are no whole fragments";
    if (rkb_fragment_products_refused(launch, threads))
