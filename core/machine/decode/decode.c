@@ -255,6 +255,9 @@ static void survey(machine_program_t *program) {
                          strncmp(function->statements[i->statement].opcode, "activemask", 10) == 0;
       program->strong |= i->kind == MACHINE_CUSTOM && i->element_bytes &&
                          (i->flags & (FLAG_VOLATILE | FLAG_RELAXED | FLAG_ACQUIRE | FLAG_RELEASE)) != 0;
+      program->signals |=
+         (i->space == PTX_SHARED || i->space == PTX_GENERIC) &&
+         (i->class == RKB_CLASS_ATOMIC || i->flags & (FLAG_RELAXED | FLAG_ACQUIRE | FLAG_RELEASE));
       program->volatile_shared |= i->class == RKB_CLASS_SHARED && (i->flags & FLAG_VOLATILE);
       if (!i->element_bytes ||
           (i->class != RKB_CLASS_GLOBAL && i->class != RKB_CLASS_SHARED && i->class != RKB_CLASS_ATOMIC))

@@ -174,12 +174,10 @@ enum decode_result decode_fence(decoder_t *decoder) {
    }
    if (decode_modifier(decoder, "proxy") || !decode_use(decoder, "fence"))
       return decode_refuse(decoder);
-   /* A fence for the block alone orders nothing for other blocks.  Inside a block it is barriers that order, and relaxed operations on mbarriers
-    * behind a fence. */
-   if (decode_modifier(decoder, "cta") && decoder->program->asynchronous)
+   /* A fence for the block alone orders nothing for other blocks.  Inside a block it orders with relaxed operations on mbarriers and on words of shared
+    * memory. */
+   if (decode_modifier(decoder, "cta"))
       decoder->instruction.flags |= FLAG_BLOCK;
-   else if (decode_modifier(decoder, "cta"))
-      decoder->instruction.kind = MACHINE_NOTHING;
    else
       decoder->program->fences = true;
    return DECODE_DONE;

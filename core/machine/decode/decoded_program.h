@@ -197,6 +197,7 @@ typedef struct machine_program {
       strong;
    bool spins;           /* likewise of a thread of the block; only known of programs with pieces */
    bool pieces;          /* it reads memory and writes it in several operations: pieces.c */
+   bool signals;         /* atomic operations, or relaxed accesses, that may be of shared memory */
    bool volatile_shared; /* lanes of a warp may rely on executing in lockstep */
    bool copies;          /* whether it has asynchronous copies */
    bool warpgroups;      /* whether it has wgmma or setmaxnreg */

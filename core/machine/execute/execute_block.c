@@ -1,6 +1,7 @@
 /* Runs one block: prepares its warps and shared memory, lets every warp run in turn, releases barriers. */
 #include "machine/in_flight/copy_sources.h"
 #include "machine/in_flight/grid_dependency.h"
+#include "machine/clocks/shared_signals.h"
 #include "machine/async/bulk_copies.h"
 #include "machine/state/environment.h"
 #include "machine/in_flight/cluster_barrier.h"
@@ -31,6 +32,7 @@ static size_t padded(size_t bytes) {
 
 static void forget_block(machine_run_t *run) {
    machine_block_t *block = &run->block;
+   machine_signals_free(run, block->signals);
    machine_clocks_free(run, block->clocks);
    machine_spread_free(block);
    machine_copies_free(run, block->copies);
@@ -175,6 +177,9 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
       block->clocks = machine_clocks_new(run, cluster, program->asynchronous);
       if (!block->clocks)
          return false;
+      block->signals = cluster->blocks == 1 && program->signals
+                          ? machine_signals_new(run, warps * LANES, block->clocks->knowledge->width)
+                          : NULL;
    } else if (run->races) {
       block->shared_races = (uint32_t *)(void *)TAKE(records);
       machine_shared_clear(block);
@@ -272,6 +277,7 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
                           (uint64_t)launch->program->register_count * REGISTER_BYTES * block->warp_count);
    run->work.burden += START_BURDEN * block->warp_count;
    machine_grid_dependency_block(block);
+   machine_signals_begin(block);
    machine_copies_begin(block);
    machine_mbarriers_begin(block);
    machine_bulk_groups_begin(block);

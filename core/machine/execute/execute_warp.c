@@ -1,5 +1,6 @@
 /* Runs one warp: dispatches instructions for 32 lanes, and keeps diverged lanes apart as fragments.  The fragment of lowest rank runs first.  Runs until each
  * fragment waits at a barrier or is done, or until the warp has used its quantum.  On the machine's thread. */
+#include "machine/clocks/shared_signals.h"
 #include "machine/async/warpgroups.h"
 #include "machine/execute/interruptions.h"
 #include "machine/execute/named_lanes.h"
@@ -298,6 +299,7 @@ void machine_warp_run(machine_warp_t *warp) {
    machine_run_t *run = warp->run;
    const machine_instruction_t *code = warp->program->code;
    const uint64_t start = warp->spin, strong_start = warp->strong;
+   const bool shares = run->side_by_side || run->left_locked || machine_signals_any(warp->block);
    machine_lanes_join(warp);
    machine_fragments_merge(warp);
    uint32_t current = machine_fragment_next(warp);
@@ -356,8 +358,7 @@ void machine_warp_run(machine_warp_t *warp) {
             machine_stop_hang(warp);
             break;
          }
-         if (warp->spin - start > QUANTUM ||
-             ((run->side_by_side || run->left_locked) && warp->strong - strong_start > strong_turn(warp)))
+         if (warp->spin - start > QUANTUM || (shares && warp->strong - strong_start > strong_turn(warp)))
             break;
       }
       if (run->record                 ? run_recorded(warp, f, &mask)

@@ -4,6 +4,7 @@
 #include "machine/lanes/handlers.h"
 #include "machine/lanes/atomic_values.h"
 #include "machine/access/memory_access.h"
+#include "machine/clocks/shared_signals.h"
 #include "machine/clocks/vector_clocks.h"
 #include "machine/in_flight/mbarriers.h"
 
@@ -65,9 +66,13 @@ OP(atomic) {
       machine_place_t place;
       if (!place_of(warp, l, address[l], i->space, total, true, &place))
          continue;
-      if (warp->run->races && place.window == WINDOW_SHARED)
+      if (warp->run->races && place.window == WINDOW_SHARED) {
          machine_shared_access(warp, l, (uint32_t)place.offset, total, NULL, true, true);
-      else if (warp->run->races && place.region)
+         machine_signal_seen(warp, l, (uint32_t)place.offset, i->flags & FLAG_ACQUIRE);
+         if (!compares || swaps(&place, bytes, read_slot(warp, operand, l)))
+            machine_signal_given(warp, l, (uint32_t)place.offset, i->flags & FLAG_RELEASE, true);
+      }
+      if (warp->run->races && place.window != WINDOW_SHARED && place.region)
          machine_global_access(warp, l, place.region, place.offset, total, NULL, true, true);
       if (warp->run->races && !(i->flags & FLAG_BLOCK)) {
          machine_sync_acquire(warp, l, address[l]);
@@ -155,5 +160,8 @@ OP(fence) {
    if (warp->block->operations) {
       machine_mbarriers_acquire(warp, mask);
       machine_vector_clocks_fence_generic(warp, mask);
+   } else if (warp->block->signals) {
+      machine_vector_clocks_fence_generic(warp, mask);
    }
+   machine_signals_fence(warp, mask);
 }

@@ -1,6 +1,7 @@
 /* ld: from every space, of every width, one to eight elements (PTX ISA 9.0, 9.7.9.8). */
 #include "machine/state/environment.h"
 #include "machine/lanes/handlers.h"
+#include "machine/clocks/shared_signals.h"
 #include "machine/lanes/global_words.h"
 #include "machine/maps/tensor_maps.h"
 
@@ -26,10 +27,12 @@ static void load_lanes(machine_warp_t *warp, const machine_instruction_t *i, uin
       machine_place_t place;
       if (!place_of(warp, l, address[l], i->space, total, false, &place))
          continue;
-      if (warp->run->races && place.window == WINDOW_SHARED)
+      if (warp->run->races && place.window == WINDOW_SHARED) {
          machine_shared_access(warp, l, (uint32_t)place.offset, total, NULL, false,
                                i->flags & (FLAG_RELAXED | FLAG_ACQUIRE));
-      else if (warp->run->races && place.region && !place.region->read_only) {
+         if (i->flags & (FLAG_RELAXED | FLAG_ACQUIRE))
+            machine_signal_seen(warp, l, (uint32_t)place.offset, i->flags & FLAG_ACQUIRE);
+      } else if (warp->run->races && place.region && !place.region->read_only) {
          if (i->flags & FLAG_READ_ONLY)
             machine_read_only_access(warp, l, place.region, place.offset, total);
          machine_global_access(warp, l, place.region, place.offset, total, NULL, false,

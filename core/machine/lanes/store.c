@@ -1,5 +1,6 @@
 /* st: to every space, of every width, one to eight elements (PTX ISA 9.0, 9.7.9.11). */
 #include "machine/lanes/handlers.h"
+#include "machine/clocks/shared_signals.h"
 #include "machine/lanes/global_words.h"
 
 static void store_lanes(machine_warp_t *warp, const machine_instruction_t *i, uint32_t mask,
@@ -18,9 +19,11 @@ static void store_lanes(machine_warp_t *warp, const machine_instruction_t *i, ui
          write_element(value + e * bytes, read_element(source, bytes), bytes);
       }
       const bool strong = i->flags & (FLAG_RELAXED | FLAG_RELEASE);
-      if (warp->run->races && place.window == WINDOW_SHARED)
+      if (warp->run->races && place.window == WINDOW_SHARED) {
          machine_shared_access(warp, l, (uint32_t)place.offset, total, value, true, strong);
-      else if (warp->run->races && place.region)
+         if (strong)
+            machine_signal_given(warp, l, (uint32_t)place.offset, i->flags & FLAG_RELEASE, false);
+      } else if (warp->run->races && place.region)
          machine_global_access(warp, l, place.region, place.offset, total, value, true,
                                strong || volatile_signal(i));
       if (warp->run->races && !(i->flags & FLAG_BLOCK) &&

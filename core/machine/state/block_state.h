@@ -131,6 +131,7 @@ typedef struct machine_block {
    bool measured;               /* whether the sectors and bank conflicts of its requests are counted */
    uint32_t time, barrier_time; /* grows at barriers and fences (block_time.c) */
    struct machine_clocks *clocks;
+   struct machine_signals *signals;           /* clocks/shared_signals.h; NULL: not followed */
    struct machine_copies *copies;             /* asynchronous copies in flight; NULL: not followed */
    struct machine_copy_sources *copy_sources; /* in_flight/copy_sources.h; NULL: not followed */
    /* Operations of the async proxy (in_flight/operations.h); NULL: not followed. */
