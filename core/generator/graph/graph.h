@@ -9,7 +9,7 @@
 #include "generator/graph/graph_sizes.h"
 
 #define RKB_NO_NODE UINT32_MAX
-#define RKB_MAX_GRAPH_NODES 1024u
+#define RKB_MAX_GRAPH_NODES 4096u
 
 enum rkb_node_kind {
    RKB_NODE_INPUT = 1,

@@ -6,7 +6,7 @@
 #include "generator/graph/graph.h"
 
 #define RKB_SCHEDULE_VERSION 4
-#define RKB_MAX_SCHEDULE_LAUNCHES 160u
+#define RKB_MAX_SCHEDULE_LAUNCHES 640u
 #define RKB_MAX_LAUNCH_NODES 24u
 /* Most elements that a thread keeps in registers, of each tensor from which its row is read. */
 #define RKB_MOST_KEPT 32

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/memory.h"
 #include "generator/decisions/launch_decisions.h"
 #include "generator/kernel/helper_text.h"
 #include "generator/kernel/kernel_file.h"
@@ -19,11 +20,22 @@ static uint32_t group_at(const rkb_schedule_t *schedule, uint32_t first) {
    return end - first;
 }
 
+#define MOST_TEXT (256u << 10)
+#define MOST_CODE (4u << 20)     /* before kernels that are equal become one */
+#define MOST_HELPERS (96u << 10) /* the text of all helpers, with room to spare */
+
+/* Whether the text fits, whatever helpers it has.  Looking for the helpers takes longer than writing most launches. */
+static bool surely_fits(const rkb_kernel_file_t *file) {
+   return file->scratch.length + file->maps.length + 2 * file->launches.length + file->code.length +
+             MOST_HELPERS <
+          MOST_TEXT;
+}
+
 static char *assemble(rkb_kernel_file_t *file, const rkb_schedule_t *schedule) {
    rkb_graph_t *graph = file->graph;
    const char *code = rkb_text_get(&file->code);
    rkb_text_t out;
-   rkb_text_init(&out, 256u << 10);
+   rkb_text_init(&out, MOST_TEXT);
    rkb_text_format(&out, "/* rkb-kernel: 1\ntask: %s\ndirection: %s\n", graph->task, graph->direction);
    if (file->scratch.length)
       rkb_text_format(&out, "scratch:\n%s", rkb_text_get(&file->scratch));
@@ -63,7 +75,7 @@ static bool has_outputs(rkb_kernel_file_t *file, const rkb_schedule_t *schedule)
    return true;
 }
 
-/* once: equal kernels are written once.  A caller that only asks whether there is a text does not need this.
+/* once: equal kernels are written once.  A caller that only asks whether there is a text needs this for long texts alone.
  * only: the launch that is written, on trial; RKB_NO_NODE: all are. */
 static int write_kernel(rkb_graph_t *graph, const rkb_schedule_t *schedule, int64_t shared_bytes, bool once,
                         uint32_t only, char **text, rkb_error_t *err) {
@@ -72,9 +84,9 @@ static int write_kernel(rkb_graph_t *graph, const rkb_schedule_t *schedule, int6
    bool through_scratch[RKB_MAX_TENSORS] = {0}, good = true;
    file.storage = rkb_arena_array(file.arena, graph->node_count + 1, sizeof *file.storage);
    file.targets = rkb_arena_array(file.arena, graph->node_count + 1, sizeof *file.targets);
-   rkb_text_init(&file.code, 256u << 10);
-   rkb_text_init(&file.launches, 64u << 10);
-   rkb_text_init(&file.scratch, 64u << 10);
+   rkb_text_init(&file.code, MOST_CODE);
+   rkb_text_init(&file.launches, MOST_TEXT);
+   rkb_text_init(&file.scratch, MOST_TEXT);
    rkb_text_init(&file.maps, 64u << 10);
    for (uint32_t n = 0; n < graph->node_count; n++)
       if (graph->nodes[n].kind == RKB_NODE_INPUT)
@@ -101,9 +113,10 @@ static int write_kernel(rkb_graph_t *graph, const rkb_schedule_t *schedule, int6
    }
    good = good && has_outputs(&file, schedule);
    rkb_kernel_write_waiting(&file, through_scratch);
-   if (good && once)
+   const bool fits = !once && surely_fits(&file);
+   if (good && !fits)
       rkb_kernels_once(graph, &file.code, &file.launches);
-   *text = good ? assemble(&file, schedule) : NULL;
+   *text = !good ? NULL : fits ? rkb_duplicate("") : assemble(&file, schedule);
    if (*text && file.why[0]) {
       free(*text);
       *text = NULL;

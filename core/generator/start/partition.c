@@ -155,11 +155,12 @@ static bool is_possible_by_tiles(plan_t *plan) {
    return possible;
 }
 
-/* Whether a thread for each element of the value would compute a heavy node again for each of its copies.  The numbers of elements are means over
- * cases, with rounding errors. */
+#define FEW_COPIES 4 /* a value that is joined from a few parts has some times their elements too, and no copies */
+
+/* Whether a thread for each element of the value would compute a heavy node again for each of many copies. */
 static bool repeats(const rkb_graph_t *graph, const rkb_launch_t *launch, uint32_t node) {
    return launch->mapping == RKB_MAP_ELEMENT && launch->anchor_count &&
-          rkb_bench_elements(graph, node) > 1.5 * rkb_bench_elements(graph, launch->anchors[0]);
+          rkb_bench_elements(graph, node) > FEW_COPIES * rkb_bench_elements(graph, launch->anchors[0]);
 }
 
 static bool try_root(plan_t *plan, rkb_launch_t *launch, uint32_t node) {
