@@ -1,116 +1,19 @@
-/* Plans: what a manifest means for a case, what is refused and where, and the byte form.  The build is made
+/* Plans: what a manifest means for a case, and what is refused and where.  The build is made
  * by hand, so nothing compiles here. */
-#include "kernel_fixture.h"
+#include "plan_fixture.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* k(pointer, float, int, long long, unused 64 bits, bool), 100 registers, 2,048 bytes of shared memory, 512
- * threads at most. */
-static const rkb_parameter_t parameters[] = {
-   {0, 8, 8, RKB_PARAMETER_POINTER, "u64"},  {8, 4, 4, RKB_PARAMETER_NUMBER, "f32"},
-   {12, 4, 4, RKB_PARAMETER_NUMBER, "u32"},  {16, 8, 8, RKB_PARAMETER_NUMBER, "u64"},
-   {24, 8, 8, RKB_PARAMETER_UNKNOWN, "u64"}, {32, 1, 1, RKB_PARAMETER_NUMBER, "u8"},
-   {36, 16, 4, RKB_PARAMETER_NUMBER, "b8"},  {0, 128, 64, RKB_PARAMETER_NUMBER, "b8"},
-   {0, 40, 8, RKB_PARAMETER_NUMBER, "b8"}};
-static const rkb_built_kernel_t kernels[] = {
-   {.expression = "k",
-    .entry = "_Z1k",
-    .registers = 100,
-    .shared_bytes = 2048,
-    .max_threads = 512,
-    .parameter_count = 6,
-    .parameters = parameters},
-   {.expression = "one", .entry = "_Z3one", .registers = 32, .parameter_count = 1, .parameters = parameters},
-   {.expression = "t<64>", .entry = "_Z1t", .registers = 32, .parameter_count = 1, .parameters = parameters},
-   {.expression = "heavy",
-    .entry = "_Z5heavy",
-    .registers = 255,
-    .parameter_count = 0,
-    .parameters = parameters},
-   {.expression = "record",
-    .entry = "_Z6record",
-    .registers = 32,
-    .parameter_count = 1,
-    .parameters = parameters + 6},
-   {.expression = "tiled",
-    .entry = "_Z5tiled",
-    .registers = 32,
-    .parameter_count = 1,
-    .parameters = parameters + 7},
-   {.expression = "packed",
-    .entry = "_Z6packed",
-    .registers = 32,
-    .parameter_count = 1,
-    .parameters = parameters + 8},
-   {.expression = "pair",
-    .entry = "_Z4pair",
-    .registers = 32,
-    .parameter_count = 1,
-    .parameters = parameters},
-   {.expression = "bounded",
-    .entry = "_Z7bounded",
-    .registers = 32,
-    .max_threads = 64,
-    .parameter_count = 1,
-    .parameters = parameters},
-   {.expression = "sized",
-    .entry = "_Z5sized",
-    .registers = 32,
-    .max_threads = 64,
-    .parameter_count = 1,
-    .parameters = parameters}};
-static const char ptx[] = ".const .align 4 .b8 filter[64];\n"
-                          ".visible .entry _Z4pair(\n\t.param .u64 .ptr .align 1 _Z4pair_param_0\n)\n"
-                          ".explicitcluster\n.reqnctapercluster 2, 1, 1\n.maxntid 64\n{\n\tret;\n}\n"
-                          ".visible .entry _Z7bounded(\n\t.param .u64 .ptr .align 1 _Z7bounded_param_0\n)\n"
-                          ".maxntid 64, 1, 1\n.minnctapersm 1\n.maxclusterrank 2\n{\n\tret;\n}\n"
-                          ".visible .entry _Z5sized(\n\t.param .u64 .ptr .align 1 _Z5sized_param_0\n)\n"
-                          ".reqntid 32, 2\n{\n\tret;\n}\n";
-static const rkb_build_t build = {
-   .ptx = ptx, .ptx_bytes = sizeof ptx - 1, .kernel_count = 10, .kernels = kernels};
-
-/* lender NULL: a plan of the manifest's own launches. */
-static rkb_plan_t *borrow(const char *manifest_text, const char *tune, fixture_case_t *of,
-                          const rkb_plan_t *lender, rkb_finding_t *finding) {
-   char source[4096];
-   rkb_problems_t problems;
-   rkb_manifest_t *manifest;
-   rkb_plan_t *plan = NULL;
-   rkb_error_t err = {0};
-   snprintf(source, sizeof source,
-            "/* rkb-kernel: 1\ntask: llama_rmsnorm\ndirection: forward\n%s*/\n"
-            "__global__ void __cluster_dims__(2, 1, 1) pair(float *x);\n",
-            manifest_text);
-   rkb_problems_init(&problems);
-   manifest = rkb_manifest_parse("plan.cu", source, strlen(source), &problems);
-   if (!manifest)
-      fail_msg("%s\n%u:%u: %s", source, problems.list[0].line, problems.list[0].column,
-               problems.list[0].message);
-   assert_int_equal(rkb_plan_make_borrowed(manifest, tune, &build, fixture_device("h200"), &of->of,
-                                           fixture_lookup, of, lender, &plan, finding, &err),
-                    RKB_OK);
-   rkb_manifest_free(manifest);
-   rkb_problems_free(&problems);
-   return plan;
-}
-
-static rkb_plan_t *make(const char *manifest_text, const char *tune, fixture_case_t *of,
-                        rkb_finding_t *finding) {
-   return borrow(manifest_text, tune, of, NULL, finding);
-}
 
 typedef struct refused {
    const char *manifest, *reason, *text;
    uint32_t line, column;
 } refused_t;
 
-#define LAUNCH(kernel, more) "launches:\n  - {kernel: " kernel ", " more "}\n"
 #define MAP(more) "maps:\n  m: {" more "}\n" LAUNCH("tiled", "grid: 1, block: 32, args: m")
 #define PIXELS(lower, upper, channels, pixels)                                                               \
    MAP("buffer: s, dims: \"64, 16, 8\", lower: " lower ", upper: " upper ", channels: " channels             \
        ", pixels: " pixels)
-#define WIDE "scratch:\n  s: {dtype: bfloat16, shape: \"64, 128\"}\n"
 #define ARGS "args: \"x, eps, D, D, x, 1\""
 
 static void each_fault_is_a_finding(void **state) {
@@ -289,7 +192,7 @@ static void each_fault_is_a_finding(void **state) {
    fixture_rmsnorm(&odd, 3, 5, 37);
    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
       rkb_finding_t finding = {0};
-      rkb_plan_t *plan = make(cases[i].manifest, NULL, &odd, &finding);
+      rkb_plan_t *plan = plan_fixture_make(cases[i].manifest, NULL, &odd, &finding);
       if (plan || strncmp(finding.reason, cases[i].reason, strlen(cases[i].reason)) != 0 ||
           !strstr(finding.message, cases[i].text) ||
           (cases[i].line && (finding.line != cases[i].line || finding.column != cases[i].column))) {
@@ -303,23 +206,13 @@ static void each_fault_is_a_finding(void **state) {
    assert_int_equal(failed, 0);
 }
 
-static const char whole[] =
-   "tune:\n  BLOCK: {default: 64, choices: [32, 64]}\nlet:\n  rows: B * T\nscratch:\n  partial: {dtype: "
-   "float32, shape: \"rows, 2\", init: zero}\n"
-   "fill: {y: 1.5}\nlaunches:\n"
-   "  - {kernel: t<BLOCK>, grid: rows, block: BLOCK, args: partial, when: D > 1000}\n"
-   "  - {else: , kernel: t<BLOCK>, grid: \"rows, 2\", block: BLOCK, args: partial + rows}\n"
-   "  - {kernel: one, grid: rows - rows, block: 1, args: x}\n"
-   "  - {kernel: k, grid: 4, cluster: 2, block: BLOCK, shared: 65536, args: \"y, eps, 0 - D, rows, null, "
-   "1\"}\n";
-
 static void a_plan_is_what_the_manifest_says(void **state) {
    fixture_case_t odd;
    rkb_finding_t finding = {0};
    rkb_plan_t *plan;
    (void)state;
    fixture_rmsnorm(&odd, 3, 5, 37);
-   plan = make(whole, NULL, &odd, &finding);
+   plan = plan_fixture_make(plan_fixture_whole, NULL, &odd, &finding);
    if (!plan)
       fail_msg("%s: %s", finding.reason, finding.message);
    assert_int_equal(plan->buffer_count, 4);
@@ -344,107 +237,13 @@ static void a_plan_is_what_the_manifest_says(void **state) {
    rkb_plan_free(plan);
 }
 
-/* A launch of large rows alone, as many blocks as there are multiprocessors. */
-static const char lent[] =
-   "let:\n  rows: B * T\nlaunches:\n"
-   "  - {kernel: one, when: D > 1000, grid: \"min(rows, multiprocessors)\", block: 32, args: x}\n"
-   "  - {else: , kernel: t<64>, grid: rows, block: 64, args: x}\n";
-
-static void a_small_case_borrows_launches_of_a_small_device(void **state) {
-   fixture_case_t of; /* all made cases have their dims in one place */
-   rkb_finding_t finding = {0};
-   (void)state;
-   fixture_rmsnorm(&of, 8, 32, 2000);
-   rkb_plan_t *lender = make(lent, NULL, &of, &finding);
-   fixture_rmsnorm(&of, 3, 5, 37);
-   rkb_plan_t *own = make(lent, NULL, &of, &finding), *plan = borrow(lent, NULL, &of, lender, &finding);
-   if (!plan || !lender || !own)
-      fail_msg("%s: %s", finding.reason, finding.message);
-   assert_int_equal(own->launches[0].grid[0], 15);
-   assert_int_equal(lender->launches[0].grid[0], fixture_device("h200")->multiprocessors);
-   assert_int_equal(plan->launch_count, 1);
-   assert_int_equal(plan->launches[0].kernel, lender->launches[0].kernel);
-   assert_int_equal(plan->launches[0].grid[0], 3); /* each block has five rows */
-   rkb_plan_free(plan);
-   rkb_plan_free(own);
-   rkb_plan_free(lender);
-}
-
-/* Parts of sums, of which large rows have more. */
-static const char parts[] =
-   "scratch:\n  parts: {dtype: float32, shape: \"if(D > 1000, 8, 2) * B, if(if(D > 1000, 1, 0) == 1, T, 1)\"}\nlaunches:\n"
-   "  - {kernel: one, when: D > 1000, grid: 1, block: 32, args: parts}\n"
-   "  - {else: , kernel: t<64>, grid: 1, block: 64, args: parts}\n";
-
-static void a_small_case_borrows_the_scratch_of_its_launches(void **state) {
-   fixture_case_t of;
-   rkb_finding_t finding = {0};
-   (void)state;
-   fixture_rmsnorm(&of, 8, 32, 2000);
-   rkb_plan_t *lender = make(parts, NULL, &of, &finding);
-   fixture_rmsnorm(&of, 3, 5, 37);
-   rkb_plan_t *own = make(parts, NULL, &of, &finding), *plan = borrow(parts, NULL, &of, lender, &finding);
-   if (!plan || !lender || !own)
-      fail_msg("%s: %s", finding.reason, finding.message);
-   const uint32_t at = plan->launches[0].arguments[0].buffer;
-   assert_int_equal(lender->buffers[at].elements, 8 * 8 * 32);
-   assert_int_equal(own->buffers[at].elements, 2 * 3);
-   assert_int_equal(plan->buffers[at].elements, 8 * 3 * 5);
-   rkb_plan_t *again = borrow(parts, NULL, &of, plan, &finding); /* from what was borrowed */
-   assert_non_null(again);
-   assert_int_equal(again->buffers[at].elements, 8 * 3 * 5);
-   rkb_plan_free(again);
-   rkb_plan_free(plan);
-   rkb_plan_free(own);
-   rkb_plan_free(lender);
-}
-
-/* The same by lets, one of which names the other.  Large rows have more parts of one buffer and fewer of the other. */
-static const char let_parts[] =
-   "let:\n  many: if(D > 1000, 8, 2)\n  all: many * B\nscratch:\n  parts: {dtype: float32, shape: \"all, if(many == 8, T, 1)\"}\n"
-   "  others: {dtype: float32, shape: 10 - many}\nlaunches:\n"
-   "  - {kernel: one, when: D > 1000, grid: many, block: 32, args: parts}\n"
-   "  - {else: , kernel: t<64>, grid: many, block: 64, args: others}\n";
-
-static void a_small_case_borrows_the_lets_of_scratch(void **state) {
-   fixture_case_t of;
-   rkb_finding_t finding = {0};
-   (void)state;
-   fixture_rmsnorm(&of, 8, 32, 2000);
-   rkb_plan_t *large = make(let_parts, NULL, &of, &finding);
-   fixture_rmsnorm(&of, 3, 5, 37);
-   rkb_plan_t *small = make(let_parts, NULL, &of, &finding),
-              *plan = borrow(let_parts, NULL, &of, large, &finding);
-   if (!plan || !large || !small)
-      fail_msg("%s: %s", finding.reason, finding.message);
-   const uint32_t parts_at = large->launches[0].arguments[0].buffer,
-                  others_at = small->launches[0].arguments[0].buffer;
-   const struct {
-      const rkb_plan_t *plan;
-      uint64_t parts, others, blocks;
-   } wanted[] = {{large, 8 * 8 * 32, 2, 8},
-                 {small, 2 * 3, 8, 2},
-                 {plan, 8 * 3 * 5, 8, 2}}; /* what launches see is the case's own */
-   for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-      assert_int_equal(wanted[i].plan->buffers[parts_at].elements, wanted[i].parts);
-      assert_int_equal(wanted[i].plan->buffers[others_at].elements, wanted[i].others);
-      assert_int_equal(wanted[i].plan->launches[0].grid[0], wanted[i].blocks);
-   }
-   rkb_plan_free(plan);
-   rkb_plan_free(small);
-   rkb_plan_free(large);
-}
-
-static const char packed[] =
-   LAUNCH("packed", "grid: 1, block: 32, args: \"struct(int8 D, x + D, int16 T, float32 eps, y, null)\"");
-
 static void members_lie_where_cpp_puts_them(void **state) {
    static const uint32_t offsets[] = {0, 8, 16, 20, 24, 32}, bytes[] = {1, 8, 2, 4, 8, 8};
    fixture_case_t odd;
    rkb_finding_t finding = {0};
    (void)state;
    fixture_rmsnorm(&odd, 3, 5, 31);
-   rkb_plan_t *plan = make(packed, NULL, &odd, &finding);
+   rkb_plan_t *plan = plan_fixture_make(plan_fixture_packed, NULL, &odd, &finding);
    if (!plan)
       fail_msg("%s: %s", finding.reason, finding.message);
    const rkb_plan_launch_t *launch = &plan->launches[0];
@@ -462,16 +261,12 @@ static void members_lie_where_cpp_puts_them(void **state) {
    rkb_plan_free(plan);
 }
 
-static const char mapped[] = WIDE
-   "maps:\n  m: {buffer: s, offset: 256, dims: \"128, D, 1\", strides: \"256, 512 * D\", box: \"64, 8, 1\", steps: \"1, 2, 1\", "
-   "swizzle: 128, fill: nan}\n" LAUNCH("tiled", "grid: 1, block: 32, args: m");
-
 static void a_plan_has_its_maps(void **state) {
    fixture_case_t odd;
    rkb_finding_t finding = {0};
    (void)state;
    fixture_rmsnorm(&odd, 3, 5, 31);
-   rkb_plan_t *plan = make(mapped, NULL, &odd, &finding);
+   rkb_plan_t *plan = plan_fixture_make(plan_fixture_mapped, NULL, &odd, &finding);
    if (!plan)
       fail_msg("%s: %s", finding.reason, finding.message);
    assert_int_equal(plan->map_count, 1);
@@ -492,18 +287,12 @@ static void a_plan_has_its_maps(void **state) {
    rkb_plan_free(plan);
 }
 
-static const char pixels[] = WIDE
-   "maps:\n  m: {buffer: s, dims: \"16, 8, 8, 8\", lower: \"0 - 1, 0 - 2\", upper: \"D - 32, 3\", channels: 16, pixels: D, "
-   "steps: \"1, 2, 1, 1\", swizzle: 32}\n"
-   "launches:\n  - {kernel: tiled, grid: 1, block: 32, args: m}\n"
-   "  - {kernel: tiled, grid: 1, block: 32, dependent: true, args: m}\n";
-
 static void a_map_may_be_of_pixels(void **state) {
    fixture_case_t odd;
    rkb_finding_t finding = {0};
    (void)state;
    fixture_rmsnorm(&odd, 3, 5, 31);
-   rkb_plan_t *plan = make(pixels, NULL, &odd, &finding);
+   rkb_plan_t *plan = plan_fixture_make(plan_fixture_pixels, NULL, &odd, &finding);
    if (!plan)
       fail_msg("%s: %s", finding.reason, finding.message);
    const rkb_plan_map_t *map = &plan->maps[0];
@@ -526,10 +315,11 @@ static void the_first_launch_depends_on_none(void **state) {
    rkb_finding_t finding = {0};
    (void)state;
    fixture_rmsnorm(&odd, 3, 5, 31);
-   rkb_plan_t *plan = make("launches:\n  - {kernel: one, when: D == 1, grid: 1, block: 1, args: x}\n"
-                           "  - {kernel: one, grid: 1, block: 1, dependent: true, args: x}\n"
-                           "  - {kernel: one, grid: 1, block: 1, dependent: true, args: x}\n",
-                           NULL, &odd, &finding);
+   rkb_plan_t *plan =
+      plan_fixture_make("launches:\n  - {kernel: one, when: D == 1, grid: 1, block: 1, args: x}\n"
+                        "  - {kernel: one, grid: 1, block: 1, dependent: true, args: x}\n"
+                        "  - {kernel: one, grid: 1, block: 1, dependent: true, args: x}\n",
+                        NULL, &odd, &finding);
    if (!plan)
       fail_msg("%s: %s", finding.reason, finding.message);
    assert_int_equal(plan->launch_count, 2);
@@ -538,87 +328,11 @@ static void the_first_launch_depends_on_none(void **state) {
    rkb_plan_free(plan);
 }
 
-static void only_these_bytes(const char *manifest) {
-   fixture_case_t odd;
-   rkb_finding_t finding = {0};
-   rkb_plan_t *plan, *again;
-   rkb_error_t err;
-   unsigned char *bytes;
-   void *written, *rewritten;
-   size_t length, second;
-   char left[RKB_HASH_TEXT], right[RKB_HASH_TEXT];
-   uint32_t accepted = 0;
-   fixture_rmsnorm(&odd, 3, 5, 31);
-   plan = make(manifest, NULL, &odd, &finding);
-   assert_int_equal(rkb_plan_write(plan, &written, &length, &err), RKB_OK);
-   assert_int_equal(rkb_plan_read(written, length, &again, &err), RKB_OK);
-   assert_int_equal(rkb_plan_write(again, &rewritten, &second, &err), RKB_OK);
-   assert_int_equal(length, second);
-   assert_memory_equal(written, rewritten, length);
-   rkb_plan_hash(plan, left);
-   rkb_plan_hash(again, right);
-   assert_string_equal(left, right);
-   rkb_plan_free(again);
-   free(rewritten);
-   for (size_t cut = 0; cut < length; cut++)
-      assert_int_not_equal(rkb_plan_read(written, cut, &again, &err), RKB_OK);
-   /* Any flipped byte is refused or read as a plan that writes itself back: no number is lost or made up. */
-   bytes = written;
-   for (size_t i = 0; i < length; i++) {
-      bytes[i] ^= 0x81;
-      if (rkb_plan_read(bytes, length, &again, &err) == RKB_OK) {
-         assert_int_equal(rkb_plan_write(again, &rewritten, &second, &err), RKB_OK);
-         assert_int_equal(second, length);
-         assert_memory_equal(rewritten, bytes, length);
-         rkb_plan_free(again);
-         free(rewritten);
-         accepted++;
-      }
-      bytes[i] ^= 0x81;
-   }
-   assert_true(accepted < length / 2);
-   rkb_plan_free(plan);
-   free(written);
-}
-
-static void bytes_give_the_same_plan_and_nothing_else_does(void **state) {
-   (void)state;
-   only_these_bytes(whole);
-   only_these_bytes(mapped);
-   only_these_bytes(pixels);
-   only_these_bytes(packed);
-}
-
-/* Version 1 as it was first written; this file must stay readable. */
-static void an_old_plan_is_still_read(void **state) {
-   size_t length;
-   char *bytes = fixture_read("../fuzz/corpus/plan/whole", &length);
-   rkb_plan_t *plan;
-   rkb_error_t err = {0};
-   (void)state;
-   if (rkb_plan_read(bytes, length, &plan, &err) != RKB_OK)
-      fail_msg("%s", err.message);
-   assert_int_equal(plan->buffer_count, 3);
-   assert_string_equal(plan->constants[0].symbol, "filter");
-   assert_int_equal(plan->launches[0].grid[0], 15);
-   assert_int_equal(plan->launches[0].arguments[1].value, 60);
-   rkb_plan_free(plan);
-   free(bytes);
-}
-
 int main(void) {
    const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_fault_is_a_finding),
-      cmocka_unit_test(a_plan_is_what_the_manifest_says),
-      cmocka_unit_test(a_small_case_borrows_launches_of_a_small_device),
-      cmocka_unit_test(a_small_case_borrows_the_scratch_of_its_launches),
-      cmocka_unit_test(a_small_case_borrows_the_lets_of_scratch),
-      cmocka_unit_test(members_lie_where_cpp_puts_them),
-      cmocka_unit_test(a_plan_has_its_maps),
-      cmocka_unit_test(a_map_may_be_of_pixels),
-      cmocka_unit_test(the_first_launch_depends_on_none),
-      cmocka_unit_test(bytes_give_the_same_plan_and_nothing_else_does),
-      cmocka_unit_test(an_old_plan_is_still_read),
+      cmocka_unit_test(each_fault_is_a_finding),         cmocka_unit_test(a_plan_is_what_the_manifest_says),
+      cmocka_unit_test(members_lie_where_cpp_puts_them), cmocka_unit_test(a_plan_has_its_maps),
+      cmocka_unit_test(a_map_may_be_of_pixels),          cmocka_unit_test(the_first_launch_depends_on_none),
    };
    return RUN_TESTS(tests);
 }

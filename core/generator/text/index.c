@@ -211,6 +211,16 @@ bool rkb_index_is(const rkb_index_t *index, int64_t constant) {
    return index->kind == RKB_INDEX_CONSTANT && index->constant == constant;
 }
 
+bool rkb_indices_know(const rkb_indices_t *indices, uint32_t size, int64_t multiple) {
+   const rkb_size_t *known = &indices->graph->sizes.list[size];
+   bool good = true;
+   for (uint32_t p = 0; p < RKB_PROBES; p++)
+      good &= known->at[p] % multiple == 0;
+   for (uint32_t c = 0; c < indices->condition_count; c++)
+      good |= indices->conditions[c].size == size && indices->conditions[c].multiple % multiple == 0;
+   return good;
+}
+
 bool rkb_index_divides(const rkb_index_t *index, int64_t multiple) {
    for (uint32_t s = 0; s < RKB_SAMPLES; s++)
       if (index->at[s] % multiple != 0)

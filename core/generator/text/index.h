@@ -74,7 +74,9 @@ const rkb_index_t *rkb_index_make(rkb_indices_t *indices, enum rkb_index_kind ki
 const rkb_index_t *rkb_index_replace(rkb_indices_t *indices, const rkb_index_t *in,
                                      const rkb_index_t *variable, const rkb_index_t *by);
 bool rkb_index_is(const rkb_index_t *index, int64_t constant);
-/* Whether the values in all samples are multiples of it. */
+/* Whether the values in all samples are multiples of it.  Where few probes meet the conditions, that may be by chance;
+ * rkb_indices_know: whether a size is a multiple in all probes, or by the conditions. */
+bool rkb_indices_know(const rkb_indices_t *indices, uint32_t size, int64_t multiple);
 bool rkb_index_divides(const rkb_index_t *index, int64_t multiple);
 bool rkb_index_mentions(const rkb_index_t *index, const rkb_index_t *variable);
 

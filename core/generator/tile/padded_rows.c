@@ -72,6 +72,11 @@ static uint32_t size_of(const rkb_writer_t *writer, const rkb_index_t *row) {
    return UINT32_MAX;
 }
 
+bool rkb_padded_is_whole(const rkb_writer_t *writer, const rkb_index_t *row, int64_t whole) {
+   const uint32_t size = size_of(writer, row);
+   return size != UINT32_MAX && rkb_indices_know(&writer->indices, size, whole);
+}
+
 const char *rkb_padded_name(rkb_writer_t *writer, uint32_t stored, const rkb_index_t *row) {
    const rkb_node_t *node = &writer->graph->nodes[stored];
    const uint32_t size = size_of(writer, row);

@@ -123,10 +123,13 @@ void rkb_write_warpgroup_sums(rkb_writer_t *writer, rkb_product_tile_t *tile) {
                             ? node->rank - 1
                             : rkb_product_fast_dim(writer->graph, tile->product.node, tile->launch->roots[0]);
    const rkb_index_t *row_elements = rkb_index_size(&writer->indices, node->shape[fast]);
-   if (rkb_stored_together(writer->graph, tile->launch) == NARROW_TOGETHER && d[RKB_SPLIT] == 1 &&
+   /* A kernel for rows of any length may be written where few probes meet its conditions. */
+   const bool vectors = !tile->pads || rkb_indices_know(&writer->indices, node->shape[fast], STORED_TOGETHER);
+   if (rkb_stored_together(writer->graph, tile->launch) == NARROW_TOGETHER && d[RKB_SPLIT] == 1 && vectors &&
        strcmp(type->sum, "float") == 0 && writer->targets[tile->launch->roots[0]].dtype == RKB_BF16 &&
        rkb_index_divides(row_elements, NARROW_TOGETHER))
       write_narrow_sums(writer, tile);
    else
-      write_sums(writer, tile, rkb_index_divides(row_elements, STORED_TOGETHER) ? STORED_TOGETHER : 1);
+      write_sums(writer, tile,
+                 vectors && rkb_index_divides(row_elements, STORED_TOGETHER) ? STORED_TOGETHER : 1);
 }

@@ -111,7 +111,8 @@ bool rkb_tile_map_of(rkb_writer_t *writer, const rkb_product_tile_t *own, const 
       return describe_taps(writer, tile, side, map);
    return again == element && rkb_index_is(distances[side->depth_fast ? 1 : 0], 1) && map->base->uniform &&
           map->row->uniform && (!map->group || map->group->uniform) &&
-          (is_whole(map, whole) || (tile->pads && pad_rows(writer, whole, map)));
+          ((tile->pads && !rkb_padded_is_whole(writer, map->fast, whole) && pad_rows(writer, whole, map)) ||
+           is_whole(map, whole));
 }
 
 /* Elements of a row of a box. */
