@@ -16,7 +16,7 @@
 enum { MOST_DROPPED = 4 };
 
 typedef struct schedule_config {
-   const char *limiter, *time;
+   const char *limiter, *time, *guess;
    double crossover, forecast, steps;
 } schedule_config_t;
 
@@ -104,14 +104,25 @@ static int take_step(const mutator_t *me, rkb_job_t job, rkb_random_t *stream, c
    return me->schedule->step(me->host, source, limit_of(me, job, parent), slot, (uint32_t)window, is_known, &asking, child, note, note_size, err);
 }
 
+/* A candidate's time for the model; infinite where the candidate is of no use.  One that was left unchecked has the time that it was
+ * left unchecked for. */
+static double time_of(const mutator_t *me, rkb_job_t job, const rkb_archive_row_t *row) {
+   double guess;
+   if (row->has_objective && row->objective > 0 && strcmp(row->standing, RKB_ACCEPT) == 0)
+      return row->objective;
+   if (row->reason && strcmp(row->reason, "search.slower") == 0 && me->config->guess[0] &&
+       me->archive->measurement(me->host, job, row->number, me->config->guess, &guess, NULL, 0) && guess > 0)
+      return guess;
+   return INFINITY;
+}
+
 /* Lists the known candidates for the model.  The caller frees the list, which must not outlive rows.  NULL:
  * memory is out. */
-static rkb_schedule_tried_t *list_tried(const mutator_t *me, const rkb_archive_rows_t *rows, uint32_t count) {
+static rkb_schedule_tried_t *list_tried(const mutator_t *me, rkb_job_t job, const rkb_archive_rows_t *rows, uint32_t count) {
    rkb_schedule_tried_t *tried = calloc(count + 1, sizeof *tried);
    for (uint32_t i = 0; tried && i < count; i++) {
       const rkb_archive_row_t *row = me->archive->rows_at(rows, i);
-      const bool timed = row->has_objective && row->objective > 0 && strcmp(row->standing, RKB_ACCEPT) == 0;
-      tried[i] = (rkb_schedule_tried_t){row->number, row->source, timed ? row->objective : INFINITY};
+      tried[i] = (rkb_schedule_tried_t){row->number, row->source, time_of(me, job, row)};
    }
    return tried;
 }
@@ -124,7 +135,7 @@ static int acquire(const mutator_t *me, rkb_job_t job, rkb_random_t *stream, con
    const uint32_t slot = slot_of(me, job, stream, &(int64_t){16});
    int status = query_all(me, job, &rows, err);
    const uint32_t count = status == RKB_OK ? me->archive->rows_count(rows) : 0;
-   rkb_schedule_tried_t *tried = status == RKB_OK ? list_tried(me, rows, count) : NULL;
+   rkb_schedule_tried_t *tried = status == RKB_OK ? list_tried(me, job, rows, count) : NULL;
    if (tried)
       status = me->schedule->acquire(me->host, stream, source, limit_of(me, job, parent), slot, tried, count, child, base, note, note_size, err);
    else if (status == RKB_OK)
@@ -239,6 +250,11 @@ static const rkb_option_t options[] = {
     .offset = offsetof(schedule_config_t, time),
     .fallback = "model.predicted_us",
     .help = "The measurement, in microseconds, of the best candidate: a child whose schedule alone needs as long is not made; \"\": all are."},
+   {.name = "guess",
+    .type = RKB_OPT_STRING,
+    .offset = offsetof(schedule_config_t, guess),
+    .fallback = "guess.predicted_us",
+    .help = "The measurement, in the objective's unit, of candidates that rkb.verifier.slower left unchecked; \"\": the model learns that they are of no use."},
    {.name = "crossover",
     .type = RKB_OPT_REAL,
     .offset = offsetof(schedule_config_t, crossover),

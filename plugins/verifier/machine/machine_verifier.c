@@ -1,7 +1,8 @@
 /* rkb.verifier.machine - executes a candidate's launch plan on the CPU from its PTX, every access checked, and judges what it
  * leaves by the task's rule: all check cases on their input families, and shapes drawn anew.  Emits one verdict with evidence,
  * a certificate and counts.  A thin stage over the library of machine.h; blocks on workers. */
-#include "verifier.h"
+#include "counting_stage.h"
+#include "judged_candidate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +11,7 @@ static int machine_create(const rkb_host_t *host, const void *config, void **sel
    struct verifier *me = malloc(sizeof *me);
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the stage");
-   *me = (struct verifier){host,
-                           config,
-                           host->get_extension(host, RKB_EXT_TASK),
-                           host->get_extension(host, RKB_EXT_KERNEL),
-                           host->get_extension(host, RKB_EXT_RANDOM),
-                           host->get_extension(host, RKB_EXT_WORKERS),
-                           host->get_extension(host, RKB_EXT_CONFINED),
-                           host->get_extension(host, RKB_EXT_INTERMEDIATES)};
+   *me = verifier_of(host, config);
    *self = me;
    return RKB_OK;
 }
@@ -77,14 +71,6 @@ static int run_cases(const struct verifier *me, struct candidate *candidate, str
    return status;
 }
 
-/* How much work is executed in a second on the machine that limits.execute speaks of. */
-#define WORK_PER_SECOND 200e6
-
-static uint64_t budget_of(const struct verifier *me) {
-   const double seconds = 1e-9 * (double)me->confined->processor_ns(me->host);
-   return me->config->budget ? (uint64_t)me->config->budget : (uint64_t)(seconds * WORK_PER_SECOND);
-}
-
 /* Hints that outlive the launch, wherever in the PTX they come from: lint sees only what the text says in one piece. */
 static void note_cache_policies(const rkb_build_t *build, const rkb_machine_module_t *module,
                                 struct outcome *outcome) {
@@ -106,33 +92,13 @@ static void note_cache_policies(const rkb_build_t *build, const rkb_machine_modu
 
 static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_t *err) {
    struct verifier *me = self;
-   rkb_random_t environments = me->random->for_job(me->host, job, STREAM_ENVIRONMENT);
-   struct candidate candidate = {.job = job,
-                                 .item = in,
-                                 .environment = me->random->next(&environments) >> 1 & ~UINT64_C(3),
-                                 .seeds = me->random->for_job(me->host, job, STREAM_SEEDS),
-                                 .budget = budget_of(me),
-                                 .given = budget_of(me)};
-   const uint32_t flags = me->config->debug ? RKB_BUILD_DEBUG : 0;
+   struct candidate candidate;
    struct outcome outcome;
-   candidate.key = me->random->next(&environments);
-   rkb_manifest_t *manifest = NULL;
-   rkb_finding_t finding = {0};
    outcome_init(&outcome, me->config->debug);
-   int status = me->kernel->build(me->host, job, in, flags, &candidate.build, &finding, err);
-   if (status == RKB_OK && !candidate.build)
-      status = rkb_fail(err, RKB_ERR_INTERNAL, "the candidate has no build: %s", finding.message);
-   if (status == RKB_OK)
-      status = me->kernel->manifest(me->host, me->host->item_text(me->host, in, "source"), &manifest,
-                                    &finding, err);
+   int status = judged_candidate_open(me, job, in, &candidate, err);
    if (status == RKB_OK) {
-      candidate.transform = manifest && manifest->transform;
-      candidate.module = rkb_machine_module_read(candidate.build->ptx, candidate.build->ptx_bytes);
-      candidate.word_count =
-         candidate.module ? rkb_machine_words(candidate.module, candidate.words, MOST_WORDS) : 0;
       note_cache_policies(candidate.build, candidate.module, &outcome);
-      status = candidate.module ? run_cases(me, &candidate, &outcome, err)
-                                : rkb_fail(err, RKB_ERR_NOMEM, "no memory for the PTX");
+      status = run_cases(me, &candidate, &outcome, err);
    }
    if (status == RKB_OK && outcome.rank <= RKB_MACHINE_SUSPECT && me->config->bench_blocks &&
        !me->config->debug)
@@ -143,13 +109,7 @@ static int machine_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_erro
                    me->config->budget ? "this stage's option budget" : "limits.execute");
    if (status == RKB_OK)
       status = outcome_emit(me, job, &outcome);
-   for (uint32_t n = 0; n < candidate.large_count; n++)
-      me->task->case_free(candidate.large[n]);
-   rkb_machine_module_free(candidate.module);
-   if (manifest)
-      me->kernel->manifest_free(manifest);
-   if (candidate.build)
-      me->kernel->build_free(candidate.build);
+   judged_candidate_close(me, &candidate);
    outcome_free(&outcome);
    return status;
 }
@@ -258,5 +218,5 @@ RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
    RKB_PLUGIN_HEAD,
    .name = "machine",
    .version = "0.1.0",
-   .stages = (const rkb_stage_t *const[]){&machine, NULL},
+   .stages = (const rkb_stage_t *const[]){&machine, &COUNTING_STAGE, NULL},
 };

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Candidates that are predicted slow are left unchecked: they keep the time that was predicted, no checked stage ran for them, none is the
+# best, and which they are does not depend on the number of jobs.  For a candidate that was checked, the counts alone predict what the
+# machine's counts predict.
+# usage: guess.sh SOURCE_DIRECTORY BINARY_DIRECTORY
+set -euo pipefail
+source=$1 binary=$2
+unset RKB_PLUGIN_PATH
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp "$source/tests/run/guess.yaml" "$work"
+cd "$work"
+export XDG_CACHE_HOME=$work/cache
+
+complain() { echo "$*" >&2; exit 1; }
+
+run() { # DIRECTORY JOBS
+  "$binary/bin/rkb-run" guess.yaml --task "$source/tasks/mnist_cross_entropy" --out "$1" --secret "$(printf '%064d' 7)" --quiet --jobs "$2"
+}
+
+run one 1
+run four 4
+"$binary/bin/rkb" diff one four | tee difference
+grep -q '^0 differences in [1-9]' difference || complain "the number of jobs changes the run"
+
+ask() { sqlite3 -readonly one/run.sqlite "$1"; }
+left="standing = 'unknown' AND reason = 'search.slower'"
+checked="SELECT candidate FROM verdict WHERE stage = 'machine'"
+[[ $(ask "SELECT count(*) FROM candidate WHERE $left") -gt 0 ]] || complain "no candidate was left unchecked"
+[[ $(ask "SELECT count(*) FROM candidate WHERE $left AND (objective IS NOT NULL OR id IN ($checked))") = 0 ]] || complain "one that was left has an objective or was checked"
+guessed="SELECT candidate FROM measurement WHERE name = 'guess.predicted_us' AND task_case = ''"
+[[ $(ask "SELECT count(*) FROM candidate WHERE $left AND id NOT IN ($guessed)") = 0 ]] || complain "one that was left has no predicted time"
+[[ $(ask "SELECT count(*) FROM candidate WHERE standing = 'accept' AND duplicate_of IS NULL AND id NOT IN ($checked)") = 0 ]] || complain "one was accepted without a check"
+[[ $(ask "SELECT count(*) FROM candidate WHERE standing = 'accept'") -ge 2 ]] || complain "fewer than two were accepted"
+apart=$(ask "SELECT max(abs(m.value / g.value - 1)) FROM measurement m JOIN measurement g USING (candidate)
+             WHERE m.name = 'model.predicted_us' AND g.name = 'guess.predicted_us' AND m.task_case = '' AND g.task_case = ''")
+awk -v apart="$apart" 'BEGIN { exit !(apart != "" && apart < 0.02) }' || complain "the counts alone predict other times, by a factor of 1 + $apart"
