@@ -9,6 +9,7 @@ For every task and direction, by the CPU's model of the target:
   random   the best of as many schedules drawn by chance
   niches   as best, with islands by the structure of schedules
   steps    as best, without the schedule mutator's model of what was tried
+  guess    as best, but candidates that are predicted slower than the best ones are left unchecked (pipelines/stock-guess.yaml)
   by hand  the fastest of the task's seeds, with their default tune values
 
 The task is copied without its seeds for all but the last.  Every run leaves one line in OUT/finding.jsonl.  A run that is there is not
@@ -27,8 +28,8 @@ import time
 import finding_runs
 import finding_table
 
-WHATS = ("first", "hand", "apart", "best", "random", "niches", "steps")
-DRAWS = ("best", "random", "niches", "steps")  # the others are the same for every seed
+WHATS = ("first", "hand", "apart", "best", "random", "niches", "steps", "guess")
+DRAWS = ("best", "random", "niches", "steps", "guess")  # the others are the same for every seed
 
 
 def directions(tasks, only):
@@ -64,7 +65,7 @@ def options():
     parser.add_argument("--candidates", type=int, default=200)
     parser.add_argument("--only", metavar="LIST", help="TASK or TASK:DIRECTION, separated by commas")
     parser.add_argument("--what", default=list(WHATS[:5]), type=lambda text: text.split(","), metavar="LIST",
-                        help=f"of {', '.join(WHATS)}; default: all but the last two")
+                        help=f"of {', '.join(WHATS)}; default: all but the last three")
     parser.add_argument("--seeds", default="1", type=lambda text: [int(word) for word in text.split(",")])
     parser.add_argument("--part", default="0/1", metavar="I/N")
     parser.add_argument("--at-once", type=int, default=1, help="runs side by side, each with --jobs threads")

@@ -17,6 +17,13 @@ SCREEN = """screen:
   - use: rkb.profiler.model
 """
 
+UNCHECKED = "search.slower"  # why a candidate was left unchecked: no defect
+GUESS = """insert:
+  - {before: machine, stage: {use: rkb.profiler.counts}}
+  - {before: machine, stage: {use: rkb.profiler.model, id: guess}}
+  - {before: machine, stage: {use: rkb.verifier.slower, on_unknown: stop}}
+"""
+
 
 @dataclasses.dataclass
 class Place:
@@ -40,8 +47,8 @@ def pipeline_text(what, count, seed, source):
     limits = f"limits: {{candidates: {count}, generations: 100000, stale: 100000, within: 0.03, wall: 12h}}\n"
     head = (f"rkb: 1\nname: finding\nseed: {seed}\ntarget: h200\n"
             "objective: {minimise: [model.predicted_us], over: bench, combine: geomean, least: model.least_us}\n")
-    if what in ("best", "niches", "steps"):
-        rest = {"best": "}\n", "steps": ", search.operators.schedule.with.forecast: 0}\n",
+    if what in ("best", "niches", "steps", "guess"):
+        rest = {"best": "}\n", "guess": "}\n" + GUESS, "steps": ", search.operators.schedule.with.forecast: 0}\n",
                 "niches": ", search.with.islands: 8, search.with.niches: [structure.plan, structure.mapping, structure.staging]}\n"
                           "insert: [{before: model, stage: {use: rkb.profiler.structure}}]\n"}[what]
         return (f"rkb: 1\nname: finding\nextends: {source}/pipelines/stock-no-seeds.yaml\n"
@@ -63,7 +70,7 @@ def figures(path, count):
     messages = dict(base.execute("select candidate, message from verdict where standing <> 'accept' and shadow = 0 order by position desc").fetchall())
     notes = dict(base.execute("select id, note from candidate").fetchall())
     base.close()
-    best, after, defects, written, operators, built, course = None, {}, [], 0, {}, 0, []
+    best, after, defects, written, operators, built, course, unchecked = None, {}, [], 0, {}, 0, [], 0
     for number, (candidate, standing, reason, objective, operator, ptx) in enumerate(rows, 1):
         credit = operators.setdefault(operator, [0, 0])  # candidates, and how often one of them was the best so far
         credit[0] += 1
@@ -74,12 +81,14 @@ def figures(path, count):
             course.append([built, best])  # the best so far, from so many builds on
         if number in MARKS or number == count:
             after[number] = best
-        if operator in WRITERS:
+        if reason == UNCHECKED:
+            unchecked += 1
+        elif operator in WRITERS:
             written += 1
             if standing != "accept":
                 defects.append([standing, reason, (notes.get(candidate) or "")[:160], (messages.get(candidate) or "")[:240]])
     return {"us": best, "candidates": len(rows), "built": built, "course": course, "accepted": sum(1 for row in rows if row[1] == "accept"),
-            "after": after, "written": written, "defects": defects, "operators": operators}
+            "after": after, "written": written, "unchecked": unchecked, "defects": defects, "operators": operators}
 
 
 def first_accepted(path, begun, before):
@@ -99,7 +108,7 @@ def keep_defects(path, stem):
         ifnull((select group_concat(stage || ': ' || message || ' ' || ifnull(evidence, ''), char(10)) from verdict
                 where verdict.candidate = candidate.id and verdict.standing <> 'accept' and shadow = 0), '')
         from candidate join source on source.hash = source_hash
-        where candidate.standing <> 'accept' and duplicate_of is null and operator in ({','.join('?' * len(WRITERS))})""", WRITERS).fetchall()
+        where candidate.standing <> 'accept' and candidate.reason <> ? and duplicate_of is null and operator in ({','.join('?' * len(WRITERS))})""", (UNCHECKED, *WRITERS)).fetchall()
     base.close()
     for candidate, standing, reason, note, text, said in rows:
         with open(f"{stem}.{candidate}.cu", "w", encoding="utf-8") as file:

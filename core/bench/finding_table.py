@@ -4,7 +4,7 @@ import math
 import os
 
 SINGLE = ("first", "apart", "hand")
-ARMS = ("best", "random", "niches", "steps")
+ARMS = ("best", "random", "niches", "steps", "guess")
 
 
 def read(path):
@@ -97,12 +97,12 @@ class Direction:
 
     def so_far(self):
         """The best value that any run of the search found, interrupted runs and the first kernel included; and the most candidates of a run."""
-        rows = [row for row in self.reached["best"].values() if row]
+        rows = [row for what in ("best", "guess") for row in self.reached[what].values() if row]
         values = [value for value in [self.single["first"], *(row["us"] for row in rows)] if value]
         return min(values, default=None), max((row["candidates"] for row in rows), default=0)
 
-    def after(self, count):
-        values = [best_after(row, count) for row in self.reached["best"].values()]
+    def after(self, count, what="best"):
+        values = [best_after(row, count) for row in self.reached[what].values()]
         values = [value for value in values if value]
         return mean(values)
 
@@ -197,6 +197,15 @@ def print_operators(rows):
         print(f"{operator}: {made} candidates of the search, {bests} of them the best so far")
 
 
+def print_cost(rows):
+    """What a candidate costs in the arms that check all candidates, and that leave some unchecked."""
+    for what in ("best", "guess"):
+        runs = [row for row in rows if row["what"] == what and row["candidates"]]
+        count, left = sum(row["candidates"] for row in runs), sum(row.get("unchecked", 0) for row in runs)
+        if runs:
+            print(f"{what}: {sum(row['cpu'] for row in runs) / count:.2f} s of processor time a candidate, {left} of {count} left unchecked")
+
+
 def show(known, pairs, count, seeds):
     table = [Direction(known, name, direction, count, seeds) for name, direction in pairs]
     print_table(table)
@@ -205,11 +214,14 @@ def show(known, pairs, count, seeds):
     for mark in (20, 50, 100, 200, 500, 1000, 2000):
         if mark <= count:
             print_mean(f"by hand / best after {mark}", [ratio(row.single["hand"], row.after(mark)) for row in table])
+            print_mean(f"by hand / guess after {mark}", [ratio(row.single["hand"], row.after(mark, "guess")) for row in table])
     print_so_far(table, 0.8)
     print_mean(f"apart / best after {count}", [ratio(row.single["apart"], row.mean("best")) for row in table])
     print_mean(f"random / best after {count}, both", [mean(row.paired("random")) for row in table])
     print_mean(f"niches / best after {count}, both", [mean(row.paired("niches")) for row in table])
     print_mean(f"steps / best after {count}, both", [mean(row.paired("steps")) for row in table])
+    print_mean(f"guess / best after {count}, both", [mean(row.paired("guess")) for row in table])
+    print_cost(known.values())
     print_mean(f"the better of first and random / best after {count}", [mean(row.started()) for row in table])
     print_equal(table, seeds)
     print_defects(known.values())
