@@ -124,6 +124,7 @@ FOLDERS = {
     "core/python": {"rkb": [], "backend": [], "examples": ["rkb"]},
     "plugins/shared": {
         "source": [],
+        "prediction": [],
         "reply": [],
         "tuner": [],
         "device_values": [],
