@@ -190,7 +190,8 @@ static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
     * compared. */
    if (status == RKB_OK && predicted > 0 && predicted == index) {
       status = emit(me, job, "predicted_us", exp(log_sum / predicted) * 1e6, "us", "lower", NULL, NULL);
-      if (status == RKB_OK && prediction_keep(me->kernel, me->host, job, exp(log_sum / predicted) * 1e6) != RKB_OK)
+      if (status == RKB_OK &&
+          prediction_keep(me->kernel, me->host, job, exp(log_sum / predicted) * 1e6) != RKB_OK)
          status = rkb_fail(err, RKB_ERR_NOMEM, "the predicted time could not be kept");
       if (status == RKB_OK && !isnan(least_log_sum))
          status = emit_least(me, job, exp(least_log_sum / predicted));

@@ -14,7 +14,7 @@ struct counting_config {
 };
 
 struct counting {
-   struct verifier verifier; /* first: judged_candidate.c opens it */
+   struct verifier verifier;      /* first: judged_candidate.c opens it */
    struct verifier_config config; /* without what judges: no points, no shapes */
 };
 
@@ -31,8 +31,12 @@ static int counting_create(const rkb_host_t *host, const void *config, void **se
 }
 
 static int emit_work(const struct counting *me, rkb_job_t job, double work, rkb_error_t *err) {
-   const rkb_measurement_t measurement = {
-      .name = "work", .unit = "1", .better = "lower", .method = "thread-instructions of full warps", .value = work, .spread = -1};
+   const rkb_measurement_t measurement = {.name = "work",
+                                          .unit = "1",
+                                          .better = "lower",
+                                          .method = "thread-instructions of full warps",
+                                          .value = work,
+                                          .spread = -1};
    return rkb_emit_measurement(me->verifier.host, job, &measurement) == RKB_OK
              ? RKB_OK
              : rkb_fail(err, RKB_ERR_NOMEM, "no memory for a measurement");
@@ -72,7 +76,8 @@ static const rkb_option_t options[] = {
     .fallback = "0",
     .min = 0,
     .max = 1e15,
-    .help = "Most work for one candidate, in thread-instructions of full warps; 0: what limits.execute gives."},
+    .help =
+       "Most work for one candidate, in thread-instructions of full warps; 0: what limits.execute gives."},
    {.name = "memory",
     .type = RKB_OPT_BYTES,
     .offset = AT(memory),
@@ -97,5 +102,5 @@ const rkb_stage_t COUNTING_STAGE = {
    .run = counting_run,
    .destroy = counting_destroy,
    .needs = (const char *const[]){RKB_EXT_TASK, RKB_EXT_KERNEL, RKB_EXT_RANDOM, RKB_EXT_CONFINED,
-                                   RKB_EXT_INTERMEDIATES, NULL},
+                                  RKB_EXT_INTERMEDIATES, NULL},
 };

@@ -27,7 +27,8 @@ static int slower_create(const rkb_host_t *host, const void *config, void **self
    slower_t *me = malloc(sizeof *me);
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
-   *me = (slower_t){host, config, host->get_extension(host, RKB_EXT_KERNEL), host->get_extension(host, RKB_EXT_ARCHIVE)};
+   *me = (slower_t){host, config, host->get_extension(host, RKB_EXT_KERNEL),
+                    host->get_extension(host, RKB_EXT_ARCHIVE)};
    *self = me;
    return RKB_OK;
 }
@@ -45,7 +46,8 @@ static int find_limit(const slower_t *me, rkb_job_t job, double *limit, rkb_erro
       *limit = 0;
       for (uint32_t i = 0; i < rank; i++) {
          double us;
-         if (!me->archive->measurement(me->host, job, me->archive->rows_at(rows, i)->number, me->config->measurement, &us, NULL, 0))
+         if (!me->archive->measurement(me->host, job, me->archive->rows_at(rows, i)->number,
+                                       me->config->measurement, &us, NULL, 0))
             us = INFINITY;
          *limit = fmax(*limit, us);
       }
@@ -66,14 +68,19 @@ static int slower_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error
    if (!predicted)
       return rkb_emit_verdict(me->host, job, RKB_ACCEPT, "", "nothing was predicted, so it is checked");
    if (!isfinite(limit))
-      return rkb_emit_verdict(me->host, job, RKB_ACCEPT, "", "too few accepted kernels are known to compare with");
-   const char *const kernels = me->config->rank == 1 ? "the best accepted kernel" : "each of the best accepted kernels";
+      return rkb_emit_verdict(me->host, job, RKB_ACCEPT, "",
+                              "too few accepted kernels are known to compare with");
+   const char *const kernels =
+      me->config->rank == 1 ? "the best accepted kernel" : "each of the best accepted kernels";
    if (us <= limit * (1 + me->config->within)) {
-      snprintf(message, sizeof message, "predicted %.4g us, not slower than %s (%.4g us)", us, kernels, limit);
+      snprintf(message, sizeof message, "predicted %.4g us, not slower than %s (%.4g us)", us, kernels,
+               limit);
       return rkb_emit_verdict(me->host, job, RKB_ACCEPT, "", message);
    }
-   snprintf(message, sizeof message, "predicted %.4g us, slower than %s (%.4g us), so it was not checked", us, kernels, limit);
-   snprintf(evidence, sizeof evidence, "{\"kernels\":%lld,\"limit_us\":%.9g,\"predicted_us\":%.9g}", (long long)me->config->rank, limit, us);
+   snprintf(message, sizeof message, "predicted %.4g us, slower than %s (%.4g us), so it was not checked", us,
+            kernels, limit);
+   snprintf(evidence, sizeof evidence, "{\"kernels\":%lld,\"limit_us\":%.9g,\"predicted_us\":%.9g}",
+            (long long)me->config->rank, limit, us);
    return rkb_emit_verdict_full(me->host, job, RKB_UNKNOWN, "search.slower", message, evidence, NULL);
 }
 
@@ -86,14 +93,16 @@ static const rkb_option_t options[] = {
     .type = RKB_OPT_STRING,
     .offset = offsetof(slower_config_t, measurement),
     .fallback = "guess.predicted_us",
-    .help = "The accepted candidates' time to compare with: the one that the same stage predicted which predicts this candidate's."},
+    .help =
+       "The accepted candidates' time to compare with: the one that the same stage predicted which predicts this candidate's."},
    {.name = "rank",
     .type = RKB_OPT_INT,
     .offset = offsetof(slower_config_t, rank),
     .fallback = "12",
     .min = 1,
     .max = 4096,
-    .help = "A candidate must be slower than so many accepted ones, the best, to be left unchecked; while fewer are known, all are checked."},
+    .help =
+       "A candidate must be slower than so many accepted ones, the best, to be left unchecked; while fewer are known, all are checked."},
    {.name = "within",
     .type = RKB_OPT_REAL,
     .offset = offsetof(slower_config_t, within),

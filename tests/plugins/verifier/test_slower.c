@@ -7,8 +7,8 @@
 #define NOT_PREDICTED (-1.0)
 
 static const void *(*host_extension)(const rkb_host_t *host, const char *id);
-static double own_us;                /* predicted of the candidate */
-static const double *known_us;       /* predicted of the accepted ones, the best first */
+static double own_us;          /* predicted of the candidate */
+static const double *known_us; /* predicted of the accepted ones, the best first */
 static rkb_archive_query_t asked;
 
 static const void *note_get(const rkb_host_t *host, rkb_job_t job, const char *key, size_t *bytes) {
@@ -18,14 +18,17 @@ static const void *note_get(const rkb_host_t *host, rkb_job_t job, const char *k
    return own_us == NOT_PREDICTED ? NULL : &own_us;
 }
 
-static int (*query_rows)(const rkb_host_t *, rkb_job_t, const rkb_archive_query_t *, rkb_archive_rows_t **, rkb_error_t *);
+static int (*query_rows)(const rkb_host_t *, rkb_job_t, const rkb_archive_query_t *, rkb_archive_rows_t **,
+                         rkb_error_t *);
 
-static int query(const rkb_host_t *host, rkb_job_t job, const rkb_archive_query_t *given, rkb_archive_rows_t **rows, rkb_error_t *err) {
+static int query(const rkb_host_t *host, rkb_job_t job, const rkb_archive_query_t *given,
+                 rkb_archive_rows_t **rows, rkb_error_t *err) {
    asked = *given;
    return query_rows(host, job, given, rows, err);
 }
 
-static bool measurement(const rkb_host_t *host, rkb_job_t job, int64_t candidate, const char *name, double *value, char *detail, size_t detail_size) {
+static bool measurement(const rkb_host_t *host, rkb_job_t job, int64_t candidate, const char *name,
+                        double *value, char *detail, size_t detail_size) {
    (void)host, (void)job, (void)detail, (void)detail_size;
    *value = known_us[candidate - 1];
    return strcmp(name, "guess.predicted_us") == 0 && *value != NOT_PREDICTED;
@@ -57,8 +60,13 @@ static bool is_left(double us, const double *known, uint32_t count, const char *
    fake.host.get_extension = extension;
    fake_start(&fake, settings);
    for (uint32_t i = 0; i < count; i++)
-      fake.rows[fake.row_count++] = (rkb_archive_row_t){
-         .number = i + 1, .source = "", .source_hash = "", .tune = "{}", .standing = RKB_ACCEPT, .objective = i + 1, .has_objective = true};
+      fake.rows[fake.row_count++] = (rkb_archive_row_t){.number = i + 1,
+                                                        .source = "",
+                                                        .source_hash = "",
+                                                        .tune = "{}",
+                                                        .standing = RKB_ACCEPT,
+                                                        .objective = i + 1,
+                                                        .has_objective = true};
    own_us = us;
    known_us = known;
    asked = (rkb_archive_query_t){.size = 0};
