@@ -51,3 +51,13 @@ grep -q '^adamw_step forward: random / search 1.500 at equal builds, seeds 1: 1.
 grep -q '^by hand / best after' "$out/table" && fail "a search that was cut off counts as one that ended"
 grep -q '^by hand / best so far: 0.750 over 1 directions, least 0.750$' "$out/table" || fail "what is known of a search that was cut off is left out"
 grep -q '^below 0.8 so far: adamw_step forward$' "$out/table" || fail "a slow direction is not named"
+
+# The arm that leaves slow candidates unchecked is compared with the one that checks all, and says how many it left and what a candidate cost.
+cat > "$out/finding.jsonl" << END
+{"task": "adamw_step", "direction": "forward", "what": "best", "count": 2, "seed": 1, "ended": true, "us": 20, "candidates": 2, "cpu": 8, "built": 2, "after": {"2": 20}}
+{"task": "adamw_step", "direction": "forward", "what": "guess", "count": 2, "seed": 1, "ended": true, "us": 22, "candidates": 4, "cpu": 2, "built": 4, "unchecked": 3, "after": {"2": 22}}
+END
+finding --for 0
+grep -q '^guess / best after 2, both: 1.100 over 1 directions' "$out/table" || fail "the arm that leaves candidates is not compared"
+grep -q '^best: 4.00 s of processor time a candidate, 0 of 2 left unchecked$' "$out/table" || fail "what a candidate costs is not told"
+grep -q '^guess: 0.50 s of processor time a candidate, 3 of 4 left unchecked$' "$out/table" || fail "how many candidates were left is not told"
