@@ -33,25 +33,23 @@ static int slower_create(const rkb_host_t *host, const void *config, void **self
    return RKB_OK;
 }
 
-/* The longest predicted time of the best accepted candidates, as many as rank says; infinite where there are fewer, or one of them was
- * not predicted. */
+/* The longest predicted time of the best accepted candidates that were predicted, as many as rank says; infinite where there are fewer
+ * among twice as many of the best. */
 static int find_limit(const slower_t *me, rkb_job_t job, double *limit, rkb_error_t *err) {
    const uint32_t rank = (uint32_t)me->config->rank;
    const rkb_archive_query_t query = {
-      .size = sizeof query, .limit = rank, .order = RKB_ARCHIVE_BY_OBJECTIVE, .standing = RKB_ACCEPT};
+      .size = sizeof query, .limit = 2 * rank, .order = RKB_ARCHIVE_BY_OBJECTIVE, .standing = RKB_ACCEPT};
    rkb_archive_rows_t *rows = NULL;
-   *limit = INFINITY;
+   double longest = 0, us;
+   uint32_t found = 0;
    int status = me->archive->query(me->host, job, &query, &rows, err);
-   if (status == RKB_OK && me->archive->rows_count(rows) >= rank) {
-      *limit = 0;
-      for (uint32_t i = 0; i < rank; i++) {
-         double us;
-         if (!me->archive->measurement(me->host, job, me->archive->rows_at(rows, i)->number,
-                                       me->config->measurement, &us, NULL, 0))
-            us = INFINITY;
-         *limit = fmax(*limit, us);
+   for (uint32_t i = 0; status == RKB_OK && found < rank && i < me->archive->rows_count(rows); i++)
+      if (me->archive->measurement(me->host, job, me->archive->rows_at(rows, i)->number,
+                                   me->config->measurement, &us, NULL, 0)) {
+         longest = fmax(longest, us);
+         found++;
       }
-   }
+   *limit = found < rank ? INFINITY : longest;
    me->archive->rows_free(rows);
    return status;
 }
@@ -100,7 +98,7 @@ static const rkb_option_t options[] = {
     .offset = offsetof(slower_config_t, rank),
     .fallback = "12",
     .min = 1,
-    .max = 4096,
+    .max = 2048,
     .help =
        "A candidate must be slower than so many accepted ones, the best, to be left unchecked; while fewer are known, all are checked."},
    {.name = "within",

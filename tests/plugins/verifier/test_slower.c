@@ -97,7 +97,7 @@ static void only_accepted_by_the_objective(void **state) {
    is_left(12, known, 3, NULL);
    assert_string_equal(asked.standing, RKB_ACCEPT);
    assert_int_equal(asked.order, RKB_ARCHIVE_BY_OBJECTIVE);
-   assert_int_equal(asked.limit, 3);
+   assert_int_equal(asked.limit, 6); /* some may lack a time */
 }
 
 static void too_little_is_known(void **state) {
@@ -106,6 +106,13 @@ static void too_little_is_known(void **state) {
    assert_false(is_left(100, known, 2, NULL));
    assert_false(is_left(100, lacking, 3, NULL));
    assert_false(is_left(NOT_PREDICTED, known, 2, NULL));
+}
+
+static void one_without_a_time_is_passed_over(void **state) {
+   (void)state;
+   const double known[] = {10, NOT_PREDICTED, 11, 12, 50};
+   assert_true(is_left(12.1, known, 5, NULL));
+   assert_false(is_left(12, known, 5, NULL));
 }
 
 static void no_time_is_no_reason(void **state) {
@@ -121,6 +128,7 @@ int main(void) {
       cmocka_unit_test(slower_than_each),
       cmocka_unit_test(only_accepted_by_the_objective),
       cmocka_unit_test(too_little_is_known),
+      cmocka_unit_test(one_without_a_time_is_passed_over),
       cmocka_unit_test(no_time_is_no_reason),
    };
    return RUN_TESTS(tests);
