@@ -93,14 +93,6 @@ static result_t evaluate_logic(const evaluation_t *evaluation, const node_t *nod
 
 /* Decisions ------------------------------------------------------------------------------------------------------------- */
 
-#define OPERATIONS 64u /* more than twice the number of operators: each may have two decisions */
-#define OF_VALUE 32u   /* added for the second decision of an operator */
-
-/* Names an operator by the place of its second operand: the second operands of two operators never begin at the same place. */
-static inline uint32_t place_of(const node_t *node, uint32_t kind) {
-   return node->operands[1]->start * OPERATIONS + kind;
-}
-
 static inline void tell(const evaluation_t *evaluation, const rkb_expression_decision_t *decision) {
    evaluation->decided(evaluation->decided_argument, evaluation->expression, decision);
 }
@@ -120,7 +112,7 @@ static void tell_decision(const evaluation_t *evaluation, const node_t *node, co
    if (compares || chooses) {
       const int order = rkb_expression_compare(a, b);
       tell(evaluation,
-           &(rkb_expression_decision_t){.at = place_of(node, operation),
+           &(rkb_expression_decision_t){.at = decision_place(node, operation),
                                         .outcome = compares ? rkb_expression_holds(operation, order)
                                                             : order == (operation == OPERATION_MIN ? 1 : -1),
                                         .left = whole ? a->integer : 0,
@@ -129,7 +121,7 @@ static void tell_decision(const evaluation_t *evaluation, const node_t *node, co
    } else if (divides(operation) && whole && b->integer != 0 &&
               b->integer != -1) { /* a division by -1 leaves no remainder */
       const int64_t rest = remainder_of(a->integer, b->integer);
-      tell(evaluation, &(rkb_expression_decision_t){.at = place_of(node, operation),
+      tell(evaluation, &(rkb_expression_decision_t){.at = decision_place(node, operation),
                                                     .outcome = rest != 0,
                                                     .divides = true,
                                                     .left = a->integer,
@@ -149,7 +141,7 @@ static void tell_value(const evaluation_t *evaluation, const node_t *node, const
    double distance = is_zero ? 1 : 0;
    if (operation == OPERATION_DIVIDE && is_zero)
       distance = fabs(as_real(b)) - fabs(as_real(a));
-   tell(evaluation, &(rkb_expression_decision_t){.at = place_of(node, OF_VALUE + operation),
+   tell(evaluation, &(rkb_expression_decision_t){.at = decision_place(node, OF_VALUE + operation),
                                                  .outcome = !is_zero,
                                                  .is_value = true,
                                                  .distance = distance});
@@ -172,7 +164,7 @@ static result_t divide_integers(const evaluation_t *evaluation, const node_t *no
    }
    const int64_t whole = quotient(a, b), rest = a - whole * b;
    if (evaluation->decided)
-      tell(evaluation, &(rkb_expression_decision_t){.at = place_of(node, operation),
+      tell(evaluation, &(rkb_expression_decision_t){.at = decision_place(node, operation),
                                                     .outcome = rest != 0,
                                                     .divides = true,
                                                     .left = a,
@@ -184,7 +176,7 @@ static result_t divide_integers(const evaluation_t *evaluation, const node_t *no
       return of_integer(whole + (rest != 0 && (a < 0) == (b < 0)));
    if (evaluation->decided)
       tell(evaluation,
-           &(rkb_expression_decision_t){.at = place_of(node, OF_VALUE + operation),
+           &(rkb_expression_decision_t){.at = decision_place(node, OF_VALUE + operation),
                                         .outcome = whole != 0,
                                         .is_value = true,
                                         .distance = whole == 0 ? fabs((double)b) - fabs((double)a) : 0});
@@ -196,7 +188,7 @@ static result_t multiply_integers(const evaluation_t *evaluation, const node_t *
    if (__builtin_mul_overflow(a, b, &product))
       return of_fault(rkb_expression_calculate_integer(evaluation, node, a, b, &product));
    if (evaluation->decided)
-      tell(evaluation, &(rkb_expression_decision_t){.at = place_of(node, OF_VALUE + OPERATION_MULTIPLY),
+      tell(evaluation, &(rkb_expression_decision_t){.at = decision_place(node, OF_VALUE + OPERATION_MULTIPLY),
                                                     .outcome = product != 0,
                                                     .is_value = true,
                                                     .distance = product == 0 ? 1 : 0});

@@ -1,5 +1,5 @@
 /* The tree of an expression.  expression_parser.c builds it with expression_tokens.c.  expression_evaluate.c (with expression_arithmetic.c),
- * expression_python.c and expression_write.c walk it.  expression.c owns it.  No other file includes this one. */
+ * expression_many.c, expression_python.c and expression_write.c walk it.  expression.c owns it.  No other file includes this one. */
 #ifndef RKB_BASE_EXPRESSION_NODE_H
 #define RKB_BASE_EXPRESSION_NODE_H
 
@@ -41,6 +41,14 @@ typedef struct node {
    uint32_t count;
    struct node *operands[3]; /* min and max of more than two are nested: max(max(a, b), c) */
 } node_t;
+
+#define OPERATIONS 64u /* more than twice the number of operators: each may have two decisions */
+#define OF_VALUE 32u   /* added for the second decision of an operator */
+
+/* Names an operator by the place of its second operand: the second operands of two operators never begin at the same place. */
+static inline uint32_t decision_place(const node_t *node, uint32_t kind) {
+   return node->operands[1]->start * OPERATIONS + kind;
+}
 
 struct rkb_expression {
    const char *text; /* trimmed */

@@ -6,6 +6,7 @@
 #include <rkb/ext/kernel.h>
 #include "base/problems.h"
 #include "base/expression.h"
+#include "base/expression_many.h"
 #include "base/hash.h"
 
 /* tokens.c --------------------------------------------------------------------------------------------- */
@@ -135,6 +136,14 @@ int rkb_manifest_survey_new(const rkb_manifest_t *manifest, const char *tune_jso
                             rkb_error_t *err);
 void rkb_manifest_survey_free(rkb_manifest_survey_t *survey);
 void rkb_manifest_survey_decide(rkb_manifest_survey_t *survey, rkb_decided_t decided, void *decided_argument);
+/* Finds the decisions at up to RKB_MANY shapes.  Each is evaluated at those of the shapes where rkb_manifest_survey_decide would report it if the shapes came
+ * one after the other; bits of them are numbers of shapes.  set: makes lookup give the values at a shape; false where that shape is not in the domain.  The
+ * shapes count as surveyed only after rkb_manifest_survey_take.  false: nothing was found out; survey the shapes one by one.  *decisions: until the next
+ * call. */
+bool rkb_manifest_survey_many(rkb_manifest_survey_t *survey, uint32_t count,
+                              bool (*set)(void *argument, uint32_t shape), void *argument,
+                              const rkb_many_decisions_t **decisions);
+void rkb_manifest_survey_take(rkb_manifest_survey_t *survey);
 /* Adds a reference; each holder calls the free function. */
 rkb_plan_t *rkb_plan_ref(rkb_plan_t *plan);
 void rkb_plan_free(rkb_plan_t *plan);

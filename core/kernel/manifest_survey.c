@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include "kernel/survey_expressions.h"
+#include "kernel/survey_many.h"
 #include "kernel/survey_names.h"
 
 struct rkb_manifest_survey {
@@ -12,6 +13,7 @@ struct rkb_manifest_survey {
    surveyed_t *lets;
    survey_expressions_t others; /* the expressions that are evaluated after all lets have values */
    bool is_listed;
+   survey_many_t *many; /* NULL: many shapes were not asked for yet */
    int64_t tune[RKB_MANIFEST_MAX_ENTRIES];
    rkb_finding_t finding; /* required by the planner; nobody reads it */
 };
@@ -47,6 +49,7 @@ int rkb_manifest_survey_new(const rkb_manifest_t *manifest, const char *tune_jso
 void rkb_manifest_survey_free(rkb_manifest_survey_t *survey) {
    if (!survey)
       return;
+   survey_many_free(survey->many);
    survey_names_clear(&survey->names);
    rkb_arena_free(survey->arena);
    free(survey);
@@ -105,6 +108,8 @@ static void decide_launches(rkb_manifest_survey_t *survey) {
 void rkb_manifest_survey_decide(rkb_manifest_survey_t *survey, rkb_decided_t decided,
                                 void *decided_argument) {
    planner_t *planner = &survey->planner;
+   planner->lets_known =
+      0; /* the names of the table that are no lets mean dims, even where a let has the same name */
    survey_names_begin(&survey->names);
    planner->decided = decided;
    planner->decided_argument = decided_argument;
@@ -118,4 +123,71 @@ void rkb_manifest_survey_decide(rkb_manifest_survey_t *survey, rkb_decided_t dec
                               survey->arena);
    survey->is_listed = true;
    decide_launches(survey);
+}
+
+/* Many shapes ---------------------------------------------------------------------------------------------------------------- */
+
+static bool decide_many_lets(survey_many_t *many, surveyed_t *lets) {
+   for (uint32_t i = 0; i < many->let_count; i++)
+      if (!survey_many_decide(many, &lets[i], many->inside, &many->lets[i]))
+         return false;
+   return true;
+}
+
+static bool decide_many_mentions(rkb_manifest_survey_t *survey, uint32_t from, uint32_t to, uint64_t shapes) {
+   for (uint32_t i = from; i < to; i++)
+      if (!survey_many_decide(survey->many, &survey->others.expressions[survey->others.mentions[i]], shapes,
+                              NULL))
+         return false;
+   return true;
+}
+
+/* The shapes at which a launch's condition holds. */
+static bool decide_many_conditions(survey_many_t *many, surveyed_t *when, uint64_t shapes, uint64_t *hold) {
+   survey_many_value_t value;
+   *hold = 0;
+   if (!survey_many_decide(many, when, shapes, &value))
+      return false;
+   for (uint64_t left = shapes; left; left &= left - 1)
+      *hold |= value.values.at[__builtin_ctzll(left)] != 0 ? left & -left : 0;
+   return true;
+}
+
+/* As decide_launches. */
+static bool decide_many_launches(rkb_manifest_survey_t *survey) {
+   const manifest_t *manifest = survey->planner.manifest;
+   const survey_expressions_t *others = &survey->others;
+   survey_many_t *many = survey->many;
+   uint32_t from = 0;
+   uint64_t taken = 0;
+   for (uint32_t i = 0; i < manifest->public.launch_count; from = others->ends[i++]) {
+      const uint32_t when = others->whens[i];
+      taken = manifest->launches[i].is_else ? taken : 0;
+      uint64_t hold = many->inside & ~taken;
+      if (when != SURVEY_NO_EXPRESSION &&
+          !decide_many_conditions(many, &others->expressions[when], hold, &hold))
+         return false;
+      taken |= hold;
+      if (!decide_many_mentions(survey, from, others->ends[i], hold))
+         return false;
+   }
+   return decide_many_mentions(survey, from, others->mention_count, many->inside);
+}
+
+bool rkb_manifest_survey_many(rkb_manifest_survey_t *survey, uint32_t count,
+                              bool (*set)(void *argument, uint32_t shape), void *argument,
+                              const rkb_many_decisions_t **decisions) {
+   if (!survey->many)
+      survey->many = survey_many_new(&survey->names, survey->planner.manifest->let_count);
+   survey_many_t *many = survey->many;
+   survey->planner.lets_known = 0;
+   if (!survey->is_listed || !survey_many_begin(many, count, set, argument) ||
+       !decide_many_lets(many, survey->lets) || !decide_many_launches(survey))
+      return false;
+   *decisions = &many->decisions;
+   return true;
+}
+
+void rkb_manifest_survey_take(rkb_manifest_survey_t *survey) {
+   survey_many_take(survey->many);
 }

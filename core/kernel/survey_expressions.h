@@ -15,6 +15,7 @@ typedef struct surveyed {
    uint64_t shape, mentioned; /* shape 0: not evaluated yet */
    rkb_value_t value;
    bool is_decided;
+   uint64_t turn; /* when it was last decided at many shapes at once (survey_many.c) */
 } surveyed_t;
 
 typedef struct survey_expressions {

@@ -84,8 +84,9 @@ static bool is_of_task_alone(const planner_t *planner, const char *name) {
    return true;
 }
 
-/* Finds the name's value as planner_name does, but without comparing the name with all lets and parameters at each shape. */
-static bool find_again(const planner_t *planner, const survey_name_t *known, rkb_value_t *value) {
+/* Finds the value as planner_name does, but without comparing the name with all lets and parameters at each shape. */
+bool survey_names_find(const survey_names_t *names, const survey_name_t *known, rkb_value_t *value) {
+   const planner_t *planner = names->planner;
    return known->is_tasks && planner->lookup(planner->argument, known->name, value)
              ? true
              : planner_name((void *)planner, known->name, value);
@@ -98,7 +99,7 @@ void survey_names_begin(survey_names_t *names) {
       rkb_value_t value = {0};
       if (known->is_let || known->is_constant || !known->changed)
          continue;
-      const bool found = find_again(names->planner, known, &value);
+      const bool found = survey_names_find(names, known, &value);
       if (found == known->found && is_same(&value, &known->value))
          continue;
       known->found = found;
@@ -132,6 +133,11 @@ bool survey_names_lookup(void *argument, const char *name, rkb_value_t *value) {
    }
    *value = known->value;
    return known->found;
+}
+
+const survey_name_t *survey_names_known(const survey_names_t *names, const char *text) {
+   const survey_mention_t *mention = place_of(names, text);
+   return mention->text && mention->name < SURVEY_NAMES ? &names->names[mention->name] : NULL;
 }
 
 bool survey_names_changed(const survey_names_t *names, uint64_t mentioned, uint64_t since) {

@@ -49,6 +49,11 @@ void survey_names_begin(survey_names_t *names);
  * expression always finds the same lets, those before it. */
 bool survey_names_lookup(void *argument, const char *name, rkb_value_t *value);
 
+/* As survey_names_lookup, for a name of the table that is no let: its value at the shape that the planner looks up now.  Nothing is noted. */
+bool survey_names_find(const survey_names_t *names, const survey_name_t *known, rkb_value_t *value);
+/* The name that the text mentions, or NULL: it was not looked up before, or has no place in the table. */
+const survey_name_t *survey_names_known(const survey_names_t *names, const char *text);
+
 /* Whether one of the mentioned names has changed its value since the shape with the number `since`. */
 bool survey_names_changed(const survey_names_t *names, uint64_t mentioned, uint64_t since);
 

@@ -184,12 +184,15 @@ typedef struct told {
    void *argument;
 } told_t;
 
+static uint64_t place_of(const rkb_expression_t *expression, uint32_t decision) {
+   const rkb_place_t at = rkb_expression_place(expression);
+   return (uint64_t)(at.line & 0xffffff) << 40 | (uint64_t)(at.column & 0xfffff) << 20 | (decision & 0xfffff);
+}
+
 static void tell(void *argument, const rkb_expression_t *expression,
                  const rkb_expression_decision_t *decision) {
    const told_t *told = argument;
-   const rkb_place_t at = rkb_expression_place(expression);
-   const rkb_plan_decision_t own = {.place = (uint64_t)(at.line & 0xffffff) << 40 |
-                                             (uint64_t)(at.column & 0xfffff) << 20 | (decision->at & 0xfffff),
+   const rkb_plan_decision_t own = {.place = place_of(expression, decision->at),
                                     .divides = decision->divides,
                                     .outcome = decision->outcome,
                                     .left = decision->left,
@@ -272,6 +275,41 @@ static bool survey_at(rkb_plan_survey_t *survey, const int64_t *dims,
    return true;
 }
 
+typedef struct many_shapes {
+   rkb_shape_names_t *names;
+   const int64_t *const *dims;
+} many_shapes_t;
+
+static bool set_shape(void *argument, uint32_t shape) {
+   const many_shapes_t *shapes = argument;
+   return rkb_shape_names_set(shapes->names, shapes->dims[shape]);
+}
+
+static bool survey_many(rkb_plan_survey_t *survey, const int64_t *const *dims, uint32_t count,
+                        bool (*take)(void *argument, const rkb_survey_decision_t *decisions,
+                                     uint32_t decision_count),
+                        void *argument) {
+   many_shapes_t shapes = {survey->names, dims};
+   const rkb_many_decisions_t *found;
+   if (!rkb_manifest_survey_many(survey->expressions, count, set_shape, &shapes, &found))
+      return false;
+   rkb_survey_decision_t *told = rkb_grow(NULL, found->count, sizeof *told);
+   for (uint32_t n = 0; n < found->count; n++) {
+      const rkb_many_decision_t *one = &found->list[n];
+      told[n] = (rkb_survey_decision_t){.place = place_of(one->expression, one->at),
+                                        .divides = one->divides,
+                                        .is_value = one->is_value,
+                                        .shapes = one->places,
+                                        .outcomes = one->outcomes,
+                                        .distances = one->divides ? NULL : one->distances.at};
+   }
+   const bool taken = take(argument, told, found->count);
+   free(told);
+   if (taken)
+      rkb_manifest_survey_take(survey->expressions);
+   return taken;
+}
+
 static int note_set(const rkb_host_t *host, rkb_job_t job, const char *key, const void *data, size_t bytes) {
    const rkb_runtime_t *runtime = core_of(host);
    rkb_scope_t scope;
@@ -337,3 +375,5 @@ const rkb_kernel_api_t RKB_KERNEL_API = {.size = sizeof RKB_KERNEL_API,
                                          .survey_open = survey_open,
                                          .survey_at = survey_at,
                                          .survey_free = survey_free};
+
+const rkb_survey_api_t RKB_SURVEY_API = {.size = sizeof(rkb_survey_api_t), .many = survey_many};

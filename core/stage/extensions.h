@@ -17,6 +17,7 @@
 #include <rkb/ext/prompt.h>
 #include <rkb/ext/random.h>
 #include <rkb/ext/schedule.h>
+#include <rkb/ext/survey.h>
 #include <rkb/ext/task.h>
 #include <rkb/ext/workers.h>
 #include "stage/versioned_structure.h"
@@ -28,6 +29,7 @@ extern const rkb_process_api_t RKB_PROCESS_API;
 extern const rkb_task_api_t RKB_TASK_API;
 extern const rkb_intermediates_api_t RKB_INTERMEDIATES_API;
 extern const rkb_kernel_api_t RKB_KERNEL_API;
+extern const rkb_survey_api_t RKB_SURVEY_API;
 extern const rkb_device_api_t RKB_DEVICE_API;
 extern const rkb_http_api_t RKB_HTTP_API;
 extern const rkb_library_api_t RKB_LIBRARY_API;

@@ -24,14 +24,19 @@ bool decision_is_wanted(const struct decision *decision) {
    return decision->met != MET_BOTH && !(decision->is_value && decision->met == MET_TRUE);
 }
 
-/* A manifest may decide thousands of things at each of many thousand shapes, so none is looked for one by one. */
+/* Where the number of the decision at this place is, or would be: a manifest may decide thousands of things at each of many thousand shapes. */
+static uint32_t slot_of(const struct decision_search *s, uint64_t place) {
+   uint32_t slot = (uint32_t)(place * UINT64_C(0x9e3779b97f4a7c15) >> 51);
+   _Static_assert(DECISION_SLOTS == 1u << 13, "thirteen bits of the product are a slot");
+   while (s->slots[slot] && s->list[s->slots[slot] - 1].place != place)
+      slot = (slot + 1) % DECISION_SLOTS;
+   return slot;
+}
+
 static struct decision *decision_of(struct decision_search *s, const rkb_plan_decision_t *told) {
    if (s->next < s->count && s->list[s->next].place == told->place)
       return &s->list[s->next++];
-   uint32_t slot = (uint32_t)(told->place * UINT64_C(0x9e3779b97f4a7c15) >> 51);
-   _Static_assert(DECISION_SLOTS == 1u << 13, "thirteen bits of the product are a slot");
-   while (s->slots[slot] && s->list[s->slots[slot] - 1].place != told->place)
-      slot = (slot + 1) % DECISION_SLOTS;
+   const uint32_t slot = slot_of(s, told->place);
    if (!s->slots[slot] && s->count == MOST_DECISIONS) {
       s->is_full = true;
       return NULL;
@@ -87,15 +92,105 @@ bool decision_search_at(struct decision_search *s, const int64_t *dims) {
    return s->kernel->survey_at(s->survey, dims, take, s);
 }
 
+/* Many shapes at once ------------------------------------------------------------------------------------------------------- */
+
+/* The decision at this place, without adding it. */
+static struct decision *known_decision(struct decision_search *s, uint64_t place) {
+   if (s->next < s->count && s->list[s->next].place == place)
+      return &s->list[s->next++];
+   const uint32_t number = s->slots[slot_of(s, place)];
+   s->next = number;
+   return number ? &s->list[number - 1] : NULL;
+}
+
+static void note_nearest(const struct decision_search *s, struct decision *d,
+                         const rkb_survey_decision_t *told) {
+   for (uint64_t left = told->shapes; left; left &= left - 1) {
+      const uint32_t n = (uint32_t)__builtin_ctzll(left);
+      const double distance = fabs(told->distances[n]);
+      if (d->nearest <= distance)
+         continue;
+      d->nearest = distance;
+      d->is_nearer = true;
+      memcpy(d->nearest_dims, s->shapes[n], s->dim_count * sizeof *s->dims);
+   }
+}
+
+/* As take at each of the shapes.  The nearest shape is only asked for where the decision is wanted and divides nothing. */
+static void take_one(struct decision_search *s, struct decision *d, const rkb_survey_decision_t *told) {
+   const bool wanted = decision_is_wanted(d);
+   for (uint32_t outcome = 0; outcome < 2; outcome++) {
+      const uint64_t shapes = outcome ? told->outcomes : told->shapes & ~told->outcomes;
+      const int64_t *first = shapes ? s->shapes[__builtin_ctzll(shapes)] : NULL;
+      if (!first)
+         continue;
+      if (!d->seen[outcome])
+         memcpy(d->first[outcome], first, s->dim_count * sizeof *first);
+      d->seen[outcome] += (uint32_t)__builtin_popcountll(shapes);
+      s->dims = first;
+      if (wanted && d->met && !(d->met & (outcome ? MET_TRUE : MET_FALSE)))
+         keep(s, d);
+   }
+   if (wanted && !d->divides)
+      note_nearest(s, d, told);
+}
+
+/* A decision that is new must be added in its turn, so then the shapes are gone through one by one. */
+static bool take_many(void *argument, const rkb_survey_decision_t *told, uint32_t count) {
+   struct decision_search *s = argument;
+   s->next = 0;
+   for (uint32_t n = 0; n < count; n++)
+      if (told[n].shapes && !known_decision(s, told[n].place))
+         return false;
+   s->next = 0;
+   for (uint32_t n = 0; n < count; n++)
+      if (told[n].shapes)
+         take_one(s, known_decision(s, told[n].place), &told[n]);
+   return true;
+}
+
+void decision_search_at_many(struct decision_search *s, int64_t (*dims)[MOST_SHAPE_DIMS], uint32_t count) {
+   count = count < s->left ? count : s->left;
+   for (uint32_t n = 0; n < count; n++)
+      s->shapes[n] = dims[n];
+   if (!s->notes && !s->distances && s->many->many(s->survey, s->shapes, count, take_many, s)) {
+      s->left -= count;
+      return;
+   }
+   for (uint32_t n = 0; n < count; n++)
+      (void)decision_search_at(s, dims[n]);
+}
+
+/* Searches ---------------------------------------------------------------------------------------------------------------- */
+
+/* Shapes that are evaluated when there are enough of them. */
+struct waiting {
+   uint32_t count;
+   int64_t dims[RKB_SURVEY_SHAPES][MOST_SHAPE_DIMS];
+};
+
+static void evaluate_waiting(struct decision_search *s, struct waiting *waiting) {
+   decision_search_at_many(s, waiting->dims, waiting->count);
+   waiting->count = 0;
+}
+
+static int64_t *next_shape(struct decision_search *s, struct waiting *waiting) {
+   if (waiting->count == RKB_SURVEY_SHAPES)
+      evaluate_waiting(s, waiting);
+   return waiting->dims[waiting->count++];
+}
+
 static void scan_dim(struct decision_search *s, const int64_t *from, uint32_t dim) {
    int64_t dims[MOST_SHAPE_DIMS];
+   struct waiting waiting = {.count = 0};
    memcpy(dims, from, s->dim_count * sizeof *dims);
    const int64_t low = s->low[dim], high = s->high[dim];
    s->way = dim;
    for (int64_t value = low; value <= high && value - low < MOST_ALONG && s->left; value++) {
       dims[dim] = value;
-      (void)decision_search_at(s, dims);
+      memcpy(next_shape(s, &waiting), dims, sizeof dims);
    }
+   evaluate_waiting(s, &waiting);
    for (int64_t power = MOST_ALONG; power <= high; power += power / 8)
       for (int64_t value = power - 1; value <= power + 1 && value > low; value++) {
          dims[dim] = value < high ? value : high;
@@ -109,12 +204,11 @@ void decision_search_scan(struct decision_search *s, const int64_t *from) {
       scan_dim(s, from, dim);
 }
 
-static void mix(struct decision_search *s, const int64_t *a, const int64_t *b) {
-   int64_t dims[MOST_SHAPE_DIMS];
+static void mix(struct decision_search *s, struct waiting *waiting, const int64_t *a, const int64_t *b) {
    for (uint32_t chosen = 1; chosen + 1 < 1u << s->dim_count && chosen < 64; chosen++) {
+      int64_t *dims = next_shape(s, waiting);
       for (uint32_t d = 0; d < s->dim_count; d++)
          dims[d] = chosen >> d & 1 ? a[d] : b[d];
-      (void)decision_search_at(s, dims);
    }
 }
 
@@ -129,6 +223,7 @@ static uint64_t rarity(const struct decision *d) {
 void decision_search_cross(struct decision_search *s) {
    int64_t rare[MOST_CROSSED][MOST_SHAPE_DIMS];
    uint32_t chosen[MOST_CROSSED], count = 0;
+   struct waiting waiting = {.count = 0};
    for (uint32_t k = 0; k < s->count; k++) {
       const uint32_t n = (s->turn + k) % s->count;
       const uint64_t own = rarity(&s->list[n]);
@@ -146,7 +241,8 @@ void decision_search_cross(struct decision_search *s) {
    }
    for (uint32_t a = 0; a < count; a++)
       for (uint32_t b = a + 1; b < count && s->left; b++)
-         mix(s, rare[a], rare[b]);
+         mix(s, &waiting, rare[a], rare[b]);
+   evaluate_waiting(s, &waiting);
 }
 
 /* A distance as a polynomial in two dims, counted in steps from a shape: one[0] + one[1] u + one[2] v + one[3] u v + one[4] u² + one[5] v². */

@@ -30,6 +30,7 @@ struct decision {
 struct decision_search {
    rkb_plan_survey_t *survey;
    const rkb_kernel_api_t *kernel;
+   const rkb_survey_api_t *many;
    uint32_t dim_count;
    int64_t low[MOST_SHAPE_DIMS], high[MOST_SHAPE_DIMS];
    uint32_t count, next; /* next: where the next decision of an evaluation is expected */
@@ -41,6 +42,7 @@ struct decision_search {
    uint32_t way;         /* the dim that is gone along; MOST_SHAPE_DIMS: none */
    bool notes;           /* the shape is executed */
    const int64_t *dims;  /* that are evaluated */
+   const int64_t *shapes[RKB_SURVEY_SHAPES]; /* whose dims are evaluated at once */
    double *distances;    /* of each decision of the list, where they are asked for; NAN: not decided */
    /* Megabytes that are not cleared: what is read of them was written before. */
    struct decision list[MOST_DECISIONS];
@@ -54,6 +56,9 @@ void decision_search_begin(struct decision_search *search);
 bool decision_is_wanted(const struct decision *decision);
 /* Evaluates the manifest at a shape; false where it is not in the domain. */
 bool decision_search_at(struct decision_search *search, const int64_t *dims);
+/* The same at up to RKB_SURVEY_SHAPES shapes in turn, mostly at once. */
+void decision_search_at_many(struct decision_search *search, int64_t (*dims)[MOST_SHAPE_DIMS],
+                             uint32_t count);
 /* Along each dim from a shape. */
 void decision_search_scan(struct decision_search *search, const int64_t *from);
 /* Where dims of two shapes meet that decide something as few do. */

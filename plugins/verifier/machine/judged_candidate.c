@@ -12,7 +12,8 @@ struct verifier verifier_of(const rkb_host_t *host, const struct verifier_config
                             host->get_extension(host, RKB_EXT_RANDOM),
                             host->get_extension(host, RKB_EXT_WORKERS),
                             host->get_extension(host, RKB_EXT_CONFINED),
-                            host->get_extension(host, RKB_EXT_INTERMEDIATES)};
+                            host->get_extension(host, RKB_EXT_INTERMEDIATES),
+                            host->get_extension(host, RKB_EXT_SURVEY)};
 }
 
 static uint64_t budget_of(const struct verifier *me) {

@@ -211,7 +211,7 @@ static const rkb_stage_t machine = {
    .run = machine_run,
    .destroy = machine_destroy,
    .needs = (const char *const[]){RKB_EXT_TASK, RKB_EXT_KERNEL, RKB_EXT_RANDOM, RKB_EXT_CONFINED,
-                                   RKB_EXT_INTERMEDIATES, NULL},
+                                  RKB_EXT_INTERMEDIATES, RKB_EXT_SURVEY, NULL},
 };
 
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {

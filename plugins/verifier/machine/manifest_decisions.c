@@ -243,6 +243,7 @@ int manifest_decisions_draw(const struct verifier *me, struct candidate *candida
       g->room = room < MOST_SOLVED ? room : MOST_SOLVED;
       g->stream = me->random->for_job(me->host, candidate->job, STREAM_DECISIONS);
       g->search.kernel = me->kernel;
+      g->search.many = me->survey;
       g->search.turn = (uint32_t)me->random->below(&g->stream, MOST_DECISIONS);
       g->search.dim_count = known[0]->dim_count;
       g->search.way = MOST_SHAPE_DIMS;

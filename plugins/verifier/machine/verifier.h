@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <rkb/ext/confined.h>
 #include <rkb/ext/intermediates.h>
+#include <rkb/ext/survey.h>
 #include <rkb/ext/kernel.h>
 #include <rkb/ext/random.h>
 #include <rkb/ext/task.h>
@@ -66,6 +67,7 @@ struct verifier {
    const rkb_workers_api_t *workers; /* NULL: one case after the other */
    const rkb_confined_api_t *confined;
    const rkb_intermediates_api_t *intermediates;
+   const rkb_survey_api_t *survey;
 };
 
 /* The plan's buffers that the blocks of a launch wrote in whole runs, a bit each (rkb_machine_stored). */
