@@ -14,9 +14,10 @@ static bool spread_ordered(const machine_warp_t *warp, uint32_t lane, uint32_t o
    return true;
 }
 
+/* The memory is not cleared: megabytes of which few granules need a part, and a granule's part is cleared when several warps first read it or add to it. */
 machine_spread_t *machine_shared_spread(machine_block_t *block, uint32_t granule, bool atomics) {
    if (!block->shared_spread)
-      block->shared_spread = machine_alloc(block->run, machine_spread_bytes(block));
+      block->shared_spread = machine_alloc_uncleared(block->run, machine_spread_bytes(block));
    return block->shared_spread ? block->shared_spread + (2 * (size_t)granule + atomics) * block->warp_count
                                : NULL;
 }
