@@ -35,6 +35,8 @@ struct slice {
    uint64_t work, most_work; /* thread-instructions of the last execution, and the most that an execution may take */
    struct probe *probe;
    struct word_runs words;
+   const rkb_machine_options_t *lone; /* with values; not NULL while blocks are executed without them */
+   bool has_values; /* of blocks that would have been executed without values, the last execution had them */
    bool failed;
    const char *why; /* why it failed */
    double needed;   /* thread-instructions of the execution that would be too much; 0: none would be */
@@ -333,10 +335,22 @@ static bool drawn_target(struct slice *slice, uint32_t wanted) {
    return slice->targets != 0;
 }
 
+/* Whether the second execution is likely to be the one that is judged: most chains have two launches, and it takes too much work for more drawn blocks.
+ * It has values then.  If it is not the one, these were computed for nothing.  first: the estimate for the first execution. */
+static bool is_likely_last(const struct slice *slice, double first) {
+   rkb_machine_report_t report;
+   if (!slice->lone || !slice->part.machine || first == 0 ||
+       WITH_ENDS * estimate(slice) * ((double)slice->work / first) <= (double)slice->most_work)
+      return false;
+   rkb_machine_report(slice->part.machine, &report);
+   return !(report.control_taint | report.address_taint);
+}
+
 /* Executes drawn blocks of the launch with all blocks that they need.  Sets slice->failed if that is too much work. */
 static int execute_closed(struct slice *slice, uint32_t wanted, const rkb_machine_options_t *options,
                           rkb_error_t *err) {
    bool more = drawn_target(slice, wanted);
+   const double first = estimate(slice);
    int status = RKB_OK;
    for (uint32_t round = 0; status == RKB_OK && more && !slice->failed; round++) {
       if (round == MOST_ROUNDS || estimate(slice) > (double)slice->most_work || slice->part.candidate->budget == 0) {
@@ -345,9 +359,11 @@ static int execute_closed(struct slice *slice, uint32_t wanted, const rkb_machin
          slice->why = "the blocks that write what its blocks read are too many to execute";
          return RKB_OK;
       }
-      status = execute(slice, options, err);
+      const bool last = round == 1 && is_likely_last(slice, first);
+      status = execute(slice, last ? slice->lone : options, err);
       if (status == RKB_OK)
          status = choose_more(slice, round, options, &more, err);
+      slice->has_values = last;
    }
    return status;
 }
@@ -421,9 +437,14 @@ static int execute_one(struct slice *slice, const rkb_machine_options_t *options
       return execute_closed(slice, 1, options, err);
    own.no_values = own.charged = true;
    own.checks |= RKB_MACHINE_TAINT;
+   slice->lone = options;
    const int status = execute_closed(slice, 1, &own, err);
+   slice->lone = NULL;
    if (status != RKB_OK || slice->failed || !slice->part.machine)
       return status;
+   *values = slice->has_values;
+   if (*values)
+      return RKB_OK;
    rkb_machine_report(slice->part.machine, &report);
    *values = report.finding_count || (report.control_taint | report.address_taint);
    if (!*values)
