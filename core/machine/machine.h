@@ -242,6 +242,7 @@ typedef struct rkb_machine_report {
     * that launched kernels contain, and those that warps executed. */
    uint32_t tensor_named, tensor_executed;
    bool relaxed_acquire;   /* a race verdict relies on reading an atomic's value as an acquire */
+   bool relaxed_arrival;   /* some arrival was relaxed: it is taken to pass on all that its thread knows */
    /* whether reads by several blocks came before a write, across grid-wide synchronisation, is not known */
    bool order_unknown;
    /* there are atomics, volatile accesses, clocks, the number of a processor, or answers of mbarriers that decide more than whether a thread waits

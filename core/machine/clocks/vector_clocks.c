@@ -281,6 +281,8 @@ void machine_vector_clocks_release_fenced(machine_warp_t *warp, uint32_t lanes, 
                      time = warp->block->clocks->knowledge->own_released[warp->first_thread + lane];
       if (time)
          join_lanes(warp, 1u << lane, time, row);
+      warp->run->report.relaxed_arrival |=
+         time != 0; /* some of what it knows it may have learned since its fence */
    }
 }
 

@@ -155,6 +155,29 @@ static json_t *tensor_names(uint32_t families) {
    return list;
 }
 
+/* Whether warps executed bulk or tensor copies, which the machine carries out one after the other. */
+static bool copies_in_bulk(const struct outcome *outcome) {
+   bool found = false;
+   for (uint32_t n = 0; rkb_machine_tensor_name(n); n++)
+      found |= (outcome->tensor_executed >> n & 1) && strstr(rkb_machine_tensor_name(n), "async.bulk");
+   return found;
+}
+
+/* What order of asynchronous operations nothing checks.  A result may depend on it too. */
+static void assume_orders(const struct outcome *outcome, json_t *races, json_t *values) {
+   static const char copies[] =
+      "bulk copies are taken to write global memory in the order in which they start, and to read there what the launch wrote before";
+   if (outcome->relaxed_arrival)
+      json_array_append_new(
+         races,
+         json_string(
+            "what a thread learns between a fence and its relaxed arrival is taken to be released by the arrival"));
+   if (copies_in_bulk(outcome)) {
+      json_array_append_new(races, json_string(copies));
+      json_array_append_new(values, json_string(copies));
+   }
+}
+
 /* Memory, races and barriers hold for every value of the inputs that never reached control or an address; numbers for the
  * values that were tried. */
 static json_t *certificate_of(const struct outcome *outcome) {
@@ -177,7 +200,14 @@ static json_t *certificate_of(const struct outcome *outcome) {
          json_string(
             "reads by several blocks before a write across grid-wide synchronisation were not told apart"));
    json_array_append_new(
+      values,
+      json_string(
+         "the PTX is what runs: products and sums that the compiler below it may fuse were not fused"));
+   json_array_append_new(
       values, json_string("approximate functions are rounded correctly where a device may differ by ulps"));
+   json_array_append_new(values, json_string("an integer divided by zero gives all ones"));
+   json_array_append_new(values, json_string("no tested input is infinite"));
+   assume_orders(outcome, races, values);
    if (outcome->float_atomics) {
       char text[160];
       snprintf(text, sizeof text,
@@ -394,6 +424,7 @@ void outcome_join(struct outcome *outcome, struct outcome *next) {
    outcome->suspect_values |= next->suspect_values;
    outcome->waits |= next->waits;
    outcome->relaxed_acquire |= next->relaxed_acquire;
+   outcome->relaxed_arrival |= next->relaxed_arrival;
    outcome->tensor_named |= next->tensor_named;
    outcome->tensor_executed |= next->tensor_executed;
    outcome->order_unknown |= next->order_unknown;

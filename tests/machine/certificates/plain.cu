@@ -12,7 +12,12 @@ launches:
 // says: {"assumptions":["the PTX is what runs: the compiler below it is trusted"],"facet":"memory","scope":{"inputs":"all values"
 // says: "facet":"values","scope":{"elements":{"ambiguous":0,"dont_care":
 // says: approximate functions are rounded correctly where a device may differ by ulps
+// says: the PTX is what runs: products and sums that the compiler below it may fuse were not fused
+// says: no tested input is infinite
+// says: an integer divided by zero gives all ones
 // says: "schedules":"all"
+// never: bulk copies
+// never: relaxed arrival
 // never: "schedules":"one"
 // never: fixed_inputs
 __global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D) {
