@@ -128,86 +128,9 @@ static bool names_a_file(const char *text, size_t length) {
    return false;
 }
 
-/* The first words have a meaning that depends on the time of the compile, on the compiler, on the machine that compiles for the host, or on the text's
- * place in a file (an exported file has lines before the text).  Some are the beginnings of several names.  The checked text must mean the same for everybody who compiles it.  Then the words that an exported file adds (export_support.cuh): a
- * macro or function of such a name would change what it launches. */
-static const char *const circumstances[] = {"__TIME__",
-                                            "__DATE__",
-                                            "__TIMESTAMP__",
-                                            "__NVCC__",
-                                            "__CUDACC_RTC__",
-                                            "__CUDACC_DEBUG__",
-                                            "__CUDACC_VER_MAJOR__",
-                                            "__CUDACC_VER_MINOR__",
-                                            "__CUDACC_VER_BUILD__",
-                                            "__NVCOMPILER",
-                                            "__clang__",
-                                            "__GNUC__",
-                                            "_MSC_VER",
-                                            "__x86_64",
-                                            "__amd64",
-                                            "__i386",
-                                            "__aarch64__",
-                                            "__ARM_",
-                                            "__arm__",
-                                            "__powerpc",
-                                            "__riscv",
-                                            "__linux",
-                                            "__gnu_linux__",
-                                            "__unix",
-                                            "__ELF__",
-                                            "__APPLE__",
-                                            "_WIN32",
-                                            "_WIN64",
-                                            "__MINGW",
-                                            "__CYGWIN__",
-                                            "__SSE",
-                                            "__AVX",
-                                            "__MMX",
-                                            "__FXSR__",
-                                            "__k8",
-                                            "__code_model_",
-                                            "__VERSION__",
-                                            "__GNUC_",
-                                            "__GNUG__",
-                                            "__GXX_",
-                                            "__OPTIMIZE",
-                                            "__NO_INLINE__",
-                                            "__STRICT_ANSI__",
-                                            "_GNU_SOURCE",
-                                            "__STDC_HOSTED__",
-                                            "__EDG",
-                                            "__x86_64__",
-                                            "__amd64__",
-                                            "__linux__",
-                                            "__unix__",
-                                            "__LINE__",
-                                            "__FILE__",
-                                            "__FILE_NAME__",
-                                            "__BASE_FILE__",
-                                            "__INCLUDE_LEVEL__",
-                                            "__builtin_LINE",
-                                            "__builtin_FILE",
-                                            "__builtin_COLUMN",
-                                            "__builtin_source_location",
-                                            "rkb_min",
-                                            "rkb_max",
-                                            "rkb_ceildiv",
-                                            "rkb_pointer",
-                                            "rkb_convert",
-                                            "rkb_shape",
-                                            "rkb_start",
-                                            "rkb_launch",
-                                            "rkb_fill",
-                                            "rkb_fill_kernel",
-                                            "rkb_encode",
-                                            "rkb_encode_t",
-                                            "rkb_encode_pixels_t",
-                                            "rkb_map",
-                                            "rkb_pixels",
-                                            "rkb_ready",
-                                            "rkb_run",
-                                            NULL};
+static const char *const circumstances[] = {
+#include "kernel/circumstances.def"
+   NULL};
 static const char exported[] = "rkb_";
 
 static bool is_letter(char c) {
@@ -226,7 +149,6 @@ static void refuse_circumstance(rkb_finding_t *finding, const rkb_token_t *token
          name);
 }
 
-/* A word that does not end in an underscore, or ends in a single one, is the beginning of a family of reserved names. */
 static bool is_circumstance(const char *name, const char *word) {
    const size_t length = strlen(word);
    const bool whole = length < 2 || strncmp(word, "__", 2) != 0 || strcmp(word + length - 2, "__") == 0 ||
@@ -254,6 +176,8 @@ static void check_circumstances(const char *source, const rkb_token_t *token, rk
    const size_t length = rkb_token_folded(source, token, text, sizeof text);
    if (token->kind == RKB_TOKEN_IDENTIFIER && strncmp(text, exported, strlen(exported)) == 0)
       refuse_circumstance(finding, token, text);
+   if (token->kind == RKB_TOKEN_IDENTIFIER && text[0] != '_')
+      return; /* as all other words do */
    for (uint32_t i = 0; circumstances[i]; i++)
       if (token->kind == RKB_TOKEN_IDENTIFIER ? is_circumstance(text, circumstances[i])
                                               : strstr(text, circumstances[i]) != NULL)

@@ -1,0 +1,30 @@
+/* rkb-kernel: 1
+task: llama_rmsnorm
+direction: forward
+let:
+  rows: B * T
+launches:
+  - kernel: rmsnorm
+    grid: rows
+    block: 32
+    args: "x, weight, y, eps, D"
+*/
+
+#ifdef __COUNTER__
+#define KEPT 0.5f
+#else
+#define KEPT 1.0f
+#endif
+
+__global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D) {
+   const float *row = x + (long long)blockIdx.x * D;
+   float *out = y + (long long)blockIdx.x * D;
+   float squares = 0.0f;
+   for (int i = threadIdx.x; i < D; i += 32)
+      squares += row[i] * row[i];
+   for (int distance = 16; distance > 0; distance /= 2)
+      squares += __shfl_xor_sync(0xffffffffu, squares, distance);
+   const float inverse = rsqrtf(squares / D + eps);
+   for (int i = threadIdx.x; i < D; i += 32)
+      out[i] = row[i] * inverse * weight[i] * KEPT;
+}
