@@ -265,6 +265,8 @@ int rkb_archive_finish_call(rkb_archive_t *archive, int64_t id, const rkb_call_r
                             rkb_error_t *err);
 /* Dollars spent so far: costs of ended calls, plus reservations of calls that never ended. */
 int rkb_archive_cost(rkb_archive_t *archive, double *usd, rkb_error_t *err);
+/* Of these, the dollars of ended calls whose servers reported no usable count of tokens. */
+int rkb_archive_estimates(rkb_archive_t *archive, double *usd, rkb_error_t *err);
 /* Counts the answered questions to models of all propose requests and of the search requests below this
  * number. */
 int rkb_archive_count_answers(rkb_archive_t *archive, int64_t before, uint64_t *count, rkb_error_t *err);

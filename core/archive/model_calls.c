@@ -145,6 +145,10 @@ int rkb_archive_cost(rkb_archive_t *archive, double *usd, rkb_error_t *err) {
    return read_number(archive, RKB_SQL_GET_COST, NULL, usd, err);
 }
 
+int rkb_archive_estimates(rkb_archive_t *archive, double *usd, rkb_error_t *err) {
+   return read_number(archive, RKB_SQL_GET_ESTIMATES, NULL, usd, err);
+}
+
 int rkb_archive_count_answers(rkb_archive_t *archive, int64_t before, uint64_t *count, rkb_error_t *err) {
    double number = 0;
    const int status = read_number(archive, RKB_SQL_COUNT_ANSWERS, &before, &number, err);

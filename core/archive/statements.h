@@ -102,6 +102,7 @@
       "UPDATE call SET state = 'failed', cost_usd = reserved_usd, estimated = 1, outcome = 'abandoned', "                   \
       "error = 'the program ended before the reply came' WHERE state = 'reserved'")                                         \
    XX(GET_COST, "SELECT coalesce(sum(coalesce(cost_usd, reserved_usd)), 0) FROM call")                                      \
+   XX(GET_ESTIMATES, "SELECT coalesce(sum(cost_usd), 0) FROM call WHERE estimated")                                         \
    XX(COUNT_ANSWERS, "SELECT count(*) FROM call WHERE state = 'finished' AND request < ?")                                  \
    XX(GET_HISTORY, "SELECT id, request, standing, duplicate_of, objective FROM candidate ORDER BY id")                      \
    XX(GET_COSTS,                                                                                                            \

@@ -241,16 +241,19 @@ static void most_copied(gathering_t *all) {
 
 static int gather_cost(gathering_t *all, rkb_error_t *err) {
    rkb_archive_counts_t counts;
-   double usd = 0;
+   double usd = 0, estimated = 0;
    int status = rkb_archive_count(all->archive, &counts, err);
    if (status == RKB_OK)
       status = rkb_archive_cost(all->archive, &usd, err);
+   if (status == RKB_OK)
+      status = rkb_archive_estimates(all->archive, &estimated, err);
    if (status != RKB_OK)
       return status;
    count(all->counts, "promoted", (json_int_t)counts.promoted);
    if (counts.calls > 0)
       json_object_set_new(all->report, "cost",
-                          json_pack("{s:I, s:f}", "calls", (json_int_t)counts.calls, "usd", usd));
+                          json_pack("{s:I, s:f, s:f}", "calls", (json_int_t)counts.calls, "usd", usd,
+                                    "estimated_usd", estimated));
    return RKB_OK;
 }
 

@@ -2,7 +2,7 @@
  *
  *   run          facts: pipeline, task, direction, target, objective, unit, seed, ended, ended_because
  *   counts       requests, candidates, duplicates, accept, suspect, unknown, reject, none (not finished), promoted
- *   cost         calls of language models and dollars; absent when there were none
+ *   cost         calls of language models and dollars, of them those by our own count; absent when there were none
  *   elapsed      seconds of the run, over all its processes; absent in a run of an older program
  *   stages       in the pipeline's order: entered, accept, suspect, unknown, reject, reasons {name: count}, verdicts (true:
  *                it gives some), seconds {total, mean, longest, jobs}

@@ -70,8 +70,14 @@ static void print_head(const json_t *report) {
    if (int_of(counts, "promoted") > 0)
       printf(", %lld promoted", int_of(counts, "promoted"));
    printf("\n");
-   if (cost)
-      printf("%lld calls of language models, %.4f USD\n", int_of(cost, "calls"), real_of(cost, "usd"));
+   if (!cost)
+      return;
+   printf("%lld calls of language models, %.4f USD", int_of(cost, "calls"), real_of(cost, "usd"));
+   if (real_of(cost, "estimated_usd") > 0)
+      printf(
+         " (%.4f of them by our own count, an upper bound: the servers reported no usable count of tokens)",
+         real_of(cost, "estimated_usd"));
+   printf("\n");
 }
 
 static void print_best(const json_t *report) {
