@@ -160,6 +160,17 @@ chmod o-w counted.so
 chmod 0777 "$work"
 not_opened 'can be written to by others'
 chmod 0700 "$work"
+# As the loader ends a process: it is no fault of the system that this says.
+mv counted.so whole.so
+printf '%s\n' '#include <unistd.h>' '__attribute__((constructor)) static void leave(void) { _exit(127); }' >leaves.c
+cc -shared -fPIC -o counted.so leaves.c
+code=0
+said=$(rkb validate mine.yaml 2>&1) || code=$?
+if [[ $code != 3 || $said != *'a plugin, or the loader that could not load it, ended the process'* ]]; then
+  printf 'a plugin that ends the process: %s, code %s\n' "$said" "$code" >&2
+  exit 1
+fi
+mv whole.so counted.so
 if [[ $(id -u) == 0 ]]; then
   chown 65534 counted.so
   not_opened 'belongs to user 65534'

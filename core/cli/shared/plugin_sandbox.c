@@ -144,8 +144,11 @@ static int ended(pid_t child) {
    while (waitpid(child, &status, 0) < 0)
       if (errno != EINTR)
          return broken("waiting for it");
-   if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-      return broken("starting it");
+   if (WIFEXITED(status) && WEXITSTATUS(status) == 127) {
+      fputs("a plugin, or the loader that could not load it, ended the process in which this was looked at\n",
+            stderr);
+      return RKB_EXIT_BROKEN;
+   }
    if (WIFSIGNALED(status)) {
       fprintf(stderr, "a plugin or rkb itself crashed while this was looked at (signal %d, %s)\n", WTERMSIG(status),
               strsignal(WTERMSIG(status)));
@@ -164,7 +167,7 @@ static int run_again(char **arguments, char **environment) {
    if (child == 0) {
       if (leave_terminal(relays))
          execve("/proc/self/exe", arguments, environment);
-      _exit(127);
+      _exit(broken("starting it"));
    }
    for (int n = 0; n < RELAYS && child > 0; n++)
       if (relays[n].to >= 0) {
