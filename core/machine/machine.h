@@ -157,6 +157,11 @@ typedef struct rkb_machine_options {
    uint64_t
       path_key; /* for such a machine: what rkb_machine_path goes by, which nobody should be able to predict */
    const uint32_t *resident; /* by launch: blocks that the target holds at once; NULL: any number */
+   /* For such a machine: where a kernel may wait for other blocks, the blocks of its launch's sample run side by side, `resident` of them at once.  They
+    * begin in the order of the sample, in which each block may be once.  If all that the target holds wait, or all of the grid, that is sync.deadlock.  As soon
+    * as other blocks could begin, the run ends without a finding; without `resident`, when each block has had its turn.  rkb_machine_waited tells which
+    * blocks waited.  No later launch is executed.  Not for clusters. */
+   bool beside;
    /* For a machine that fetches: where memory is taken from and left.  Runs give the same results with it and without.  NULL: each run asks the system. */
    rkb_machine_kept_t *kept;
 } rkb_machine_options_t;
@@ -355,8 +360,10 @@ bool rkb_machine_may_have_stored(const rkb_machine_t *machine, uint32_t launch, 
 /* With options.stored_runs: lets the bytes hold no value that blocks of a launch's sample stored from this place on, whoever stored them too.
  * False where that is not known; then nothing has changed.  Extents stay as they are. */
 bool rkb_machine_forget_stores(rkb_machine_t *machine, uint32_t launch, uint32_t place);
-/* With options.block_work: whether the block came to its end before.  place: its number in the sample. */
+/* With options.block_work: whether the block came to its end before. place: its number in the sample. */
 bool rkb_machine_ended(const rkb_machine_t *machine, uint32_t launch, uint32_t place);
+/* With options.beside: whether the block polled memory in vain. */
+bool rkb_machine_waited(const rkb_machine_t *machine, uint32_t launch, uint32_t place);
 /* Takes the block of the launch that wrote most and calls visit for what this block wrote to a buffer, in the order of its stores.  place: the
  * block's number in the sample. */
 bool rkb_machine_pattern(const rkb_machine_t *machine, uint32_t launch, uint32_t buffer, uint32_t *place,
@@ -454,6 +461,9 @@ uint8_t *rkb_machine_sparse(uint64_t bytes, uint64_t *huge_left);
 void rkb_machine_sparse_free(void *memory, uint64_t bytes);
 /* Says that this memory will be written from its first byte on without gaps, so that the system gives large pages where it has them. */
 void rkb_machine_dense(void *memory, uint64_t bytes, uint64_t *huge_left);
+
+/* Whether a kernel that was executed may wait for what another block of its launch does. */
+bool rkb_machine_may_wait(const rkb_machine_module_t *module, const char *entry);
 
 /* Finds what the kernels of a module need that the machine lacks.  visit is called for each instruction that the machine does not execute, with
  * the opcode or feature.  A function that several kernels call is visited once for each of these kernels. */

@@ -100,6 +100,16 @@ const machine_program_t *machine_program_stores(const ptx_module_t *module,
    return stores;
 }
 
+bool rkb_machine_may_wait(const rkb_machine_module_t *module, const char *name) {
+   machine_programs_t *programs = module->programs;
+   bool waits = false;
+   pthread_mutex_lock(&programs->lock);
+   for (const entry_t *entry = programs->entries; entry; entry = entry->next)
+      waits |= entry->program->waits && strcmp(module->functions[entry->function].name, name) == 0;
+   pthread_mutex_unlock(&programs->lock);
+   return waits;
+}
+
 rkb_machine_module_t *rkb_machine_module_read(const char *text, size_t bytes) {
    machine_programs_t *programs = programs_new();
    ptx_module_t *module = programs ? ptx_module_read(text, bytes) : NULL;

@@ -284,6 +284,13 @@ static void run_blocks(machine_run_t *run, machine_launch_t *launch) {
       return;
    }
    run->report.sampled |= chosen && count < total;
+   if (run->options.beside && chosen && count && launch->program->waits && launch->cluster.blocks == 1) {
+      executed = machine_residents_run_sample(launch, sample);
+      run->next_serial += total;
+      gather_counters(run, launch, executed);
+      run->stop = true; /* what the blocks left is not what the whole launch leaves */
+      return;
+   }
    machine_foresight_t foresight = {.worked = worked};
    machine_partial_begin(launch, count, !chosen || (count == total && !budget));
    if (run->tickets)

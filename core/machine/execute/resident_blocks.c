@@ -10,8 +10,11 @@
  * in a row would cost as many turns as the square of their number.  When a round changes nothing, every block gets a turn.
  *
  * If no block changes anything during ROUNDS rounds in which each block on the target has a turn, the launch
- * does not end: one round then differs from the next only in counts in registers.  On the machine's
- * thread. */
+ * does not end: one round then differs from the next only in counts in registers.
+ *
+ * The blocks of a sample run in this way too, if the caller asks for it (options.beside).  They begin in the order of the sample.  Blocks begin in any
+ * order on a device, so what they do in this order is something that a device may do.  If all of them wait and no other block of the grid can begin,
+ * the launch does not end.  On the machine's thread. */
 #include "machine/execute/interruptions.h"
 
 #include <stdlib.h>
@@ -31,9 +34,18 @@ typedef struct resident {
    uint32_t pool_warps, pool_warps_room;
    uint8_t *local, *local_defined;
    double *local_shadow;
+   uint64_t place; /* of the block in the queue */
    bool live;
    bool polls; /* its last turn changed nothing, and block.polled has everything that it read */
 } resident_t;
+
+/* The blocks that may begin. */
+typedef struct queue {
+   const rkb_machine_blocks_t *sample; /* NULL: all blocks of the grid, in the order of the run */
+   uint64_t count, total;              /* total: of the grid */
+   uint64_t at_once;
+   uint64_t next; /* how many have begun */
+} queue_t;
 
 /* The eight bytes that contain what was polled, or fewer at the end of the region. */
 static uint64_t polled_value(machine_run_t *run, uint64_t address) {
@@ -94,18 +106,18 @@ static machine_warp_t *one_waiting(machine_block_t *block) {
 }
 
 /* Makes the finding about the first block that waits. */
-static void stop_waiting(machine_launch_t *launch, resident_t *residents, uint64_t at_once, uint64_t total) {
+static void stop_waiting(machine_launch_t *launch, resident_t *residents, const queue_t *queue) {
    machine_run_t *run = launch->run;
    resident_t *r = residents;
    while (!r->live)
       r++;
    put_in(run, r);
    machine_warp_t *warp = one_waiting(&run->block);
-   if (at_once < total)
+   if (queue->at_once < queue->total)
       machine_find(
          warp, RKB_MACHINE_REJECT, "sync.deadlock", PTX_NONE,
          "of %llu blocks the target holds %llu at once, and these wait for others, which begin only when one ends",
-         (unsigned long long)total, (unsigned long long)at_once);
+         (unsigned long long)queue->total, (unsigned long long)queue->at_once);
    else
       machine_find(warp, RKB_MACHINE_REJECT, "sync.deadlock", PTX_NONE,
                    "all blocks that have not ended wait, and none of them changes what another waits for");
@@ -113,8 +125,10 @@ static void stop_waiting(machine_launch_t *launch, resident_t *residents, uint64
    take_out(run, r);
 }
 
-/* Gives turns to the block that the run holds until its warps poll or wait; true when the block ended. */
-static bool give_turns(machine_run_t *run) {
+/* Gives turns to the block that the run holds until its warps poll or wait; true when the block ended.  *in_vain: in the last turn it polled, and changed
+ * nothing. */
+static bool give_turns(machine_run_t *run, bool *in_vain) {
+   *in_vain = false;
    const uint32_t most = run->interrupted && run->idle == 0 ? 1 : TURNS;
    for (uint32_t n = 0; n < most && !run->stop; n++) {
       const uint64_t before = run->changes;
@@ -123,19 +137,21 @@ static bool give_turns(machine_run_t *run) {
       run->block.polled.more = false;
       if (machine_block_turn(&run->block))
          return true;
+      *in_vain = run->changes == before && run->block.polled.count;
       if (run->changes == before)
          break;
    }
    return false;
 }
 
-/* Begins the n-th block of the launch. */
-static void begin(machine_launch_t *launch, uint64_t n, resident_t *r) {
-   const uint32_t *grid = launch->plan->grid;
-   const uint64_t total = (uint64_t)grid[0] * grid[1] * grid[2];
-   machine_block_start(launch, machine_in_order(launch->run, n, total));
+/* Begins the next block. */
+static void begin(machine_launch_t *launch, queue_t *queue, resident_t *r) {
+   const uint64_t n = queue->next++;
+   machine_block_start(launch, queue->sample ? queue->sample->numbers[n]
+                                             : machine_in_order(launch->run, n, queue->total));
    launch->run->counts.measured_blocks += launch->run->block.measured;
    r->live = true;
+   r->place = n;
 }
 
 /* Makes the memory for one more block at once.  The first block uses the memory that the launch prepared. */
@@ -148,18 +164,24 @@ static bool prepare(machine_launch_t *launch) {
    return true;
 }
 
-static uint64_t blocks_at_once(const machine_launch_t *launch, uint64_t total) {
+static uint64_t blocks_at_once(const machine_launch_t *launch, const queue_t *queue) {
    if (!launch->program->waits)
-      return machine_blocks_beside(launch->run, total);
+      return machine_blocks_beside(launch->run, queue->total);
    const uint32_t *resident = launch->run->options.resident;
-   const uint64_t most = resident ? resident[launch->number] : total;
-   return most < 1 ? 1 : most < total ? most : total;
+   const uint64_t most = resident ? resident[launch->number] : queue->count;
+   return most < 1 ? 1 : most < queue->count ? most : queue->count;
 }
 
-static void run_rounds(machine_launch_t *launch, resident_t *residents, uint64_t count, uint64_t at_once,
-                       uint64_t total) {
+/* Whether blocks that are not in the queue would begin now. */
+static bool lacks_blocks(const machine_run_t *run, const queue_t *queue, uint64_t left) {
+   const uint32_t *resident = run->options.resident;
+   return queue->count < queue->total && queue->next == queue->count &&
+          (!resident || left < resident[run->launch->number]);
+}
+
+static void run_rounds(machine_launch_t *launch, resident_t *residents, uint64_t count, queue_t *queue) {
    machine_run_t *run = launch->run;
-   uint64_t next = count, left = count;
+   uint64_t left = count;
    run->idle = 0;
    while (left && !run->stop && !run->out_of_memory) {
       const uint64_t before = run->changes;
@@ -169,31 +191,36 @@ static void run_rounds(machine_launch_t *launch, resident_t *residents, uint64_t
                                                                      machine_gives_way(run)))))
             continue;
          const uint64_t turn = run->changes;
+         bool in_vain;
+         run->block_store_count = 0; /* nobody asks which of these blocks stored what */
          put_in(run, r);
-         while (give_turns(run) && !run->stop) {
+         while (give_turns(run, &in_vain) && !run->stop) {
             machine_block_end(&run->block);
-            r->live = next < total;
+            r->live = queue->next < queue->count;
             if (!r->live)
                break;
-            begin(launch, next++, r);
+            begin(launch, queue, r);
          }
          left -= !r->live;
          r->polls = run->changes == turn;
+         if (in_vain && r->live && queue->sample)
+            machine_partial_waits(launch, r->place);
          keep_polled(run);
          take_out(run, r);
       }
       run->idle = run->changes == before ? run->idle + 1 : 0;
-      if (left && run->idle == ROUNDS && run->side_by_side && !run->stop)
-         stop_waiting(launch, residents, at_once, total);
+      if (lacks_blocks(run, queue, left))
+         run->stop = true; /* nothing is known of what follows */
+      else if (left && run->idle == ROUNDS && run->side_by_side && !run->stop)
+         stop_waiting(launch, residents, queue);
    }
    run->idle = 0;
 }
 
-void machine_residents_run(machine_launch_t *launch) {
+static void run_queue(machine_launch_t *launch, queue_t *queue) {
    machine_run_t *run = launch->run;
-   const uint32_t *grid = launch->plan->grid;
-   const uint64_t total = (uint64_t)grid[0] * grid[1] * grid[2], at_once = blocks_at_once(launch, total);
-   resident_t *residents = calloc(at_once, sizeof *residents);
+   queue->at_once = blocks_at_once(launch, queue);
+   resident_t *residents = calloc(queue->at_once, sizeof *residents);
    uint64_t count = 0;
    if (!residents) {
       run->out_of_memory = true;
@@ -201,12 +228,12 @@ void machine_residents_run(machine_launch_t *launch) {
    }
    run->side_by_side = launch->program->waits;
    run->report.waits |= launch->program->waits;
-   for (; count < at_once && (count == 0 || prepare(launch)); count++) {
-      begin(launch, count, &residents[count]);
+   for (; count < queue->at_once && (count == 0 || prepare(launch)); count++) {
+      begin(launch, queue, &residents[count]);
       take_out(run, &residents[count]);
    }
-   if (count == at_once)
-      run_rounds(launch, residents, count, at_once, total);
+   if (count == queue->at_once)
+      run_rounds(launch, residents, count, queue);
    else
       machine_pool_free(run);           /* of the block for which there was no room */
    for (uint64_t n = count; n-- > 0;) { /* the first block's memory stays for the next launch */
@@ -216,4 +243,21 @@ void machine_residents_run(machine_launch_t *launch) {
    }
    run->side_by_side = false;
    free(residents);
+}
+
+void machine_residents_run(machine_launch_t *launch) {
+   const uint32_t *grid = launch->plan->grid;
+   const uint64_t total = (uint64_t)grid[0] * grid[1] * grid[2];
+   run_queue(launch, &(queue_t){.count = total, .total = total});
+}
+
+uint64_t machine_residents_run_sample(machine_launch_t *launch, const rkb_machine_blocks_t *sample) {
+   machine_run_t *run = launch->run;
+   const uint32_t *grid = launch->plan->grid;
+   queue_t queue = {.sample = sample, .count = sample->count, .total = (uint64_t)grid[0] * grid[1] * grid[2]};
+   machine_partial_begin(launch, sample->count, false);
+   run->unfinished = false; /* memory is what the blocks leave there in this order */
+   if (!run->stop)
+      run_queue(launch, &queue);
+   return queue.next;
 }

@@ -118,6 +118,13 @@ void machine_partial_instructions(machine_run_t *run, uint64_t instructions) {
       place->bytes = instructions;
 }
 
+void machine_partial_waits(machine_launch_t *launch, uint64_t place) {
+   rkb_machine_extent_t *known =
+      place < MOST_PLACES ? place_of(launch->run, launch->number, (uint32_t)place) : NULL;
+   if (known)
+      known->again = 1;
+}
+
 static bool is_output(const machine_run_t *run, const machine_region_t *region) {
    const uint32_t role = run->plan->buffers[region->buffer].role;
    return role == RKB_OUT || role == RKB_INOUT;
@@ -217,6 +224,11 @@ void machine_partial_end(machine_launch_t *launch, bool whole) {
 bool rkb_machine_ended(const rkb_machine_t *machine, uint32_t launch, uint32_t place) {
    const rkb_machine_extent_t *known = place_of(&machine->run, launch, place);
    return known && !known->again;
+}
+
+bool rkb_machine_waited(const rkb_machine_t *machine, uint32_t launch, uint32_t place) {
+   const rkb_machine_extent_t *known = place_of(&machine->run, launch, place);
+   return known && known->again;
 }
 
 bool rkb_machine_extent(const rkb_machine_t *machine, uint32_t launch, uint32_t place, uint32_t buffer,

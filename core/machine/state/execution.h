@@ -187,6 +187,8 @@ void machine_stop_hang(machine_warp_t *warp);
 /* resident_blocks.c: executes all blocks of a launch side by side, at each time as many as the target
  * holds. */
 void machine_residents_run(machine_launch_t *launch);
+/* The same with the blocks of a sample, for options.beside.  Returns how many have begun. */
+uint64_t machine_residents_run_sample(machine_launch_t *launch, const rkb_machine_blocks_t *sample);
 /* Notes the addresses that a warp polls. */
 void machine_note_polled(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes);
 /* execute_block.c: the parts of a block's execution. */
@@ -314,6 +316,8 @@ bool machine_partial_lay_out(machine_run_t *run); /* false without memory */
 void machine_partial_free(machine_run_t *run);
 void machine_partial_begin(machine_launch_t *launch, uint64_t count, bool whole);
 void machine_partial_end(machine_launch_t *launch, bool whole);
+/* The block at this place of the launch's sample waited. */
+void machine_partial_waits(machine_launch_t *launch, uint64_t place);
 /* After a block: takes up what it stored.  If the block stopped because it needed a value that an unexecuted block writes, forgets what the block
  * stored and lets the run go on with the next block. */
 void machine_partial_block(machine_run_t *run);

@@ -271,6 +271,8 @@ int bench_case_judge(struct bench_case *bench, rkb_error_t *err) {
       status = sample_judge(s, err);
    if (status == RKB_OK && s->counts)
       status = execute(bench, err);
+   if (status == RKB_OK && !bench->cut && me->config->bench_points && s->outcome->rank < RKB_MACHINE_UNKNOWN)
+      status = waiting_blocks_find(s, err);
    rkb_machine_kept_free(s->kept);
    s->kept = NULL;
    return status;

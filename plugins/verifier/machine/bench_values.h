@@ -243,6 +243,9 @@ bool sample_starts_told(const struct sample *s, uint32_t launch, uint32_t buffer
  * these options. */
 int later_numbers_judge(struct sample *s, const rkb_machine_options_t *options, rkb_error_t *err);
 
+/* waiting_blocks.c: finds that a launch does not end because all of its blocks that begin wait for others.  s->blocks and s->inputs are there. */
+int waiting_blocks_find(struct sample *s, rkb_error_t *err);
+
 /* twin_blocks.c: finds blocks that write what others write in place of words of their own; s: a sample that was executed. */
 int twin_blocks_find(const struct sample *s, rkb_error_t *err);
 

@@ -492,6 +492,8 @@ int cases_run(const struct verifier *verifier, struct candidate *candidate, stru
       tell_left_out(work, outcome);
    if (more && status == RKB_OK)
       status = judge_longer(work, candidate, outcome, err);
+   if (more && status == RKB_OK && outcome->waits && outcome->rank < RKB_MACHINE_UNKNOWN)
+      status = largest_grids_judge(verifier, candidate, outcome, err);
    for (uint32_t n = 0; n < work->count; n++)
       outcome_free(&work->parts[n].outcome);
    for (uint32_t n = 0; n < work->drawn_count; n++)

@@ -31,16 +31,16 @@ struct verifier_config {
 
 /* Streams of random numbers of a candidate's job (child of rkb.random's for_job), which come from the run's secret. */
 enum {
-   STREAM_SHAPES,       /* drawn_shapes.c */
-   STREAM_BOUNDED,      /* bounded_grids.c */
-   STREAM_WAITING,      /* waiting_grids.c */
-   STREAM_SEEDS,        /* of inputs: verifier_seed */
-   STREAM_COUNTED,      /* block_sample.c, with RKB_RANDOM_OF_RUN */
-   STREAM_BLOCKS,       /* block_sample.c */
-   STREAM_POINTS,       /* sampled_points.c: elements, and the family that they are judged on */
-   STREAM_FAMILIES,     /* costly_families.c */
-   STREAM_KEPT,         /* repetitions.c */
-   STREAM_ENVIRONMENT,  /* machine_verifier.c: the environments of its executions; bench_values.c, with 1 + the case above bit 8 */
+   STREAM_SHAPES,   /* drawn_shapes.c */
+   STREAM_BOUNDED,  /* bounded_grids.c */
+   STREAM_WAITING,  /* waiting_grids.c */
+   STREAM_SEEDS,    /* of inputs: verifier_seed */
+   STREAM_COUNTED,  /* block_sample.c, with RKB_RANDOM_OF_RUN */
+   STREAM_BLOCKS,   /* block_sample.c */
+   STREAM_POINTS,   /* sampled_points.c: elements, and the family that they are judged on */
+   STREAM_FAMILIES, /* costly_families.c */
+   STREAM_KEPT,     /* repetitions.c */
+   STREAM_ENVIRONMENT, /* machine_verifier.c: the environments of its executions; bench_values.c, with 1 + the case above bit 8 */
    STREAM_DRAWN_FAMILY, /* case_families.c, with the case's turn above bit 8 */
    STREAM_EQUAL,        /* equal_dims.c */
    STREAM_REDUCED, /* reduced_shapes.c, with the case's turn above bit 8 and the dim that stays long above bit 20 */
@@ -55,7 +55,8 @@ enum {
    STREAM_RACES,     /* bench_races.c, with the case above bit 8 */
    STREAM_LONGER,    /* longer_loops.c */
    STREAM_NUMBERS,   /* later_numbers.c, with the case above bit 8 */
-   STREAM_ORDERS     /* case_families.c, with the case's turn above bit 8 */
+   STREAM_BESIDE, /* waiting_blocks.c, with 1 + the launch above bit 8 and the case above bit 20; largest_grids.c */
+   STREAM_ORDERS /* case_families.c, with the case's turn above bit 8 */
 };
 
 struct verifier {
@@ -300,6 +301,10 @@ int waiting_grids_draw(const struct verifier *verifier, const struct candidate *
  * whose registers are unknown. */
 uint32_t *waiting_resident(const struct verifier *verifier, const struct candidate *candidate,
                            const rkb_plan_t *plan);
+
+/* largest_grids.c: where kernels may wait for other blocks, finds that a launch does not end at a shape with a large grid. */
+int largest_grids_judge(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome,
+                        rkb_error_t *err);
 
 /* domain_corners.c: corners of the domain, one for which the candidate has no plan and a few that cost little.  The caller frees them, also
  * after a failure. */
