@@ -126,11 +126,11 @@ static int emit_least(const struct model *me, rkb_job_t job, double seconds) {
                                                     .spread = -1});
 }
 
-static int emit_case(const struct model *me, rkb_job_t job, const rkb_case_t *bench, double seconds,
-                     json_t *launches) {
-   json_t *object = json_pack("{s:O}", "launches", launches);
+static int emit_case(const struct model *me, rkb_job_t job, const rkb_case_t *bench, const json_t *time) {
+   json_t *object = json_pack("{s:O}", "launches", json_object_get(time, "launches"));
    char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
-   int status = emit(me, job, "predicted_us", seconds * 1e6, "us", "lower", bench->name, text);
+   int status = emit(me, job, "predicted_us", json_real_value(json_object_get(time, "seconds")) * 1e6, "us",
+                     "lower", bench->name, text);
    free(text);
    json_decref(object);
    return status;
@@ -152,6 +152,7 @@ static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
    double log_sum = 0, least_log_sum = 0, occupancy_sum = 0, limited[LIMIT_COUNT] = {0};
    uint32_t predicted = 0, launches_total = 0, index = 0;
    const rkb_case_t *bench = NULL;
+   json_t *times = NULL; /* of the cases so far, {seconds, launches} each */
 
    const rkb_counters_t *counters = me->kernel->note_get(me->host, job, RKB_NOTE_COUNTERS, &bytes);
    if (!counters || bytes < sizeof *counters || counters->size < sizeof *counters || counters->size % 8 ||
@@ -165,6 +166,7 @@ static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
       return status;
    if (!build)
       return rkb_fail(err, RKB_ERR_INTERNAL, "the candidate has no build: %s", finding.message);
+   times = json_array();
    while (status == RKB_OK && (bench = me->task->case_at(me->host, RKB_CASE_BENCH, index)) != NULL) {
       rkb_plan_t *plan = NULL;
       json_t *launches = NULL;
@@ -175,7 +177,9 @@ static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
          status = me->kernel->plan_decisions(me->host, job, in, build, bench, block_turns_note, &grids, err);
       if (status == RKB_OK && plan &&
           predict_case(me, build, plan, &grids, counters, index, &seconds, &occupancy, limited, &launches)) {
-         status = emit_case(me, job, bench, seconds, launches);
+         if (json_array_append_new(times, json_pack("{s:f,s:O}", "seconds", seconds, "launches", launches)) !=
+             0)
+            status = rkb_fail(err, RKB_ERR_NOMEM, "no memory for the predicted times");
          log_sum += log(seconds);
          least_log_sum += RKB_HAS(me->task, least_seconds) ? log(me->task->least_seconds(me->host, bench)) : NAN;
          occupancy_sum += occupancy;
@@ -186,10 +190,14 @@ static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
       me->kernel->plan_free(plan);
       index++;
    }
-   /* The mean ranks candidates only when every bench case was predicted: means over different cases cannot be
-    * compared. */
+   /* Nothing is told unless every bench case was predicted: an objective is a mean over the cases that were told, and means over different
+    * cases cannot be compared. */
    if (status == RKB_OK && predicted > 0 && predicted == index) {
-      status = emit(me, job, "predicted_us", exp(log_sum / predicted) * 1e6, "us", "lower", NULL, NULL);
+      for (uint32_t i = 0; status == RKB_OK && i < index; i++)
+         status =
+            emit_case(me, job, me->task->case_at(me->host, RKB_CASE_BENCH, i), json_array_get(times, i));
+      if (status == RKB_OK)
+         status = emit(me, job, "predicted_us", exp(log_sum / predicted) * 1e6, "us", "lower", NULL, NULL);
       if (status == RKB_OK &&
           prediction_keep(me->kernel, me->host, job, exp(log_sum / predicted) * 1e6) != RKB_OK)
          status = rkb_fail(err, RKB_ERR_NOMEM, "the predicted time could not be kept");
@@ -202,8 +210,9 @@ static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
       if (status == RKB_OK)
          status = emit(me, job, "limiter", (double)largest_of(limited), "1", "", NULL, NULL);
    } else if (status == RKB_OK) {
-      rkb_warn(me->host, "predicted %u of %u bench cases: no overall time", predicted, index);
+      rkb_warn(me->host, "predicted %u of %u bench cases: no time is told", predicted, index);
    }
+   json_decref(times);
    me->kernel->build_free(build);
    return status;
 }
