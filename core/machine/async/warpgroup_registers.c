@@ -28,6 +28,33 @@ static void note_order(machine_warp_t *warp, member_t *member, bool more) {
    }
 }
 
+/* With how many registers a lane of a block of so many warps begins: what .maxnreg says, or the most that a block of the launch bounds can have, as the
+ * assembler takes it.  A kernel with neither gets the most that a block of its size can have. */
+static uint32_t registers_at_start(const ptx_function_t *entry, uint32_t warps) {
+   const uint64_t stated = (uint64_t)entry->max_threads * entry->least_blocks,
+                  threads = stated && stated <= MOST_THREADS ? stated : (uint64_t)warps * LANES;
+   const uint32_t most = (uint32_t)(FILE_REGISTERS / threads / 8 * 8);
+   return entry->most_registers && entry->most_registers < most ? entry->most_registers : most;
+}
+
+/* A warp's first setmaxnreg: the kernel begins with what its launch bounds leave a lane, or with the most that it asks for if that is less (ptxas 13.0).
+ * An H200 ends a launch that goes the other way. */
+static void check_first(machine_warp_t *warp, uint32_t count, bool more) {
+   const machine_program_t *program = warp->program;
+   const ptx_function_t *entry = program->entry;
+   if (!entry->max_threads || !entry->least_blocks || entry->most_registers)
+      return;
+   const uint32_t most = registers_at_start(entry, warp->block->cluster.warps),
+                  least = program->most_asked < most ? program->most_asked : most;
+   if (more ? count < least : count > most)
+      machine_find_alone(
+         machine_find(warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
+                      "setmaxnreg.%s to %u registers from the %u with which the launch bounds let "
+                      "a warp begin: it may not go the other way",
+                      more ? "inc" : "dec", count, more ? least : most),
+         "the count alone is wrong");
+}
+
 void machine_warpgroup_registers(machine_warp_t *warp, uint32_t count, bool more) {
    member_t *member = member_of(warp);
    if (count % 8 || count < LEAST_REGISTERS || count > MOST_REGISTERS) {
@@ -36,7 +63,9 @@ void machine_warpgroup_registers(machine_warp_t *warp, uint32_t count, bool more
                          "the count alone is wrong");
       return;
    }
-   if (member->registers && (more ? count < member->registers : count > member->registers))
+   if (!member->registers)
+      check_first(warp, count, more);
+   else if (more ? count < member->registers : count > member->registers)
       machine_find_other_at(
          machine_find(warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
                       "setmaxnreg.%s to %u registers from %u, which the same warp has since line %u: it "
@@ -109,15 +138,6 @@ static void find_given_late(machine_block_t *block, uint32_t first, uint32_t war
          "the other gives registers back only after it knows that this is done");
       return;
    }
-}
-
-/* With how many registers a lane of a block of so many warps begins: what .maxnreg says, or the most that a block of the launch bounds can have, as the
- * assembler takes it.  A kernel with neither gets the most that a block of its size can have. */
-static uint32_t registers_at_start(const ptx_function_t *entry, uint32_t warps) {
-   const uint64_t stated = (uint64_t)entry->max_threads * entry->least_blocks,
-                  threads = stated && stated <= MOST_THREADS ? stated : (uint64_t)warps * LANES;
-   const uint32_t most = (uint32_t)(FILE_REGISTERS / threads / 8 * 8);
-   return entry->most_registers && entry->most_registers < most ? entry->most_registers : most;
 }
 
 /* Adds up the registers of a block's warps, from the first one on.  A warpgroup may take what another gives back. */

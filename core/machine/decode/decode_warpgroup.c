@@ -238,6 +238,8 @@ enum decode_result decode_register_count(decoder_t *decoder) {
    FAIL_UNLESS(decode_use(decoder, "setmaxnreg"));
    i->operation = more;
    i->immediate = (int64_t)(decoder->operands[0].value & UINT32_MAX);
+   if (more && i->immediate > decoder->program->most_asked)
+      decoder->program->most_asked = (uint32_t)i->immediate;
    decoder->program->warpgroups = true;
    return DECODE_DONE;
 }

@@ -201,6 +201,7 @@ typedef struct machine_program {
    bool volatile_shared; /* lanes of a warp may rely on executing in lockstep */
    bool copies;          /* whether it has asynchronous copies */
    bool warpgroups;      /* whether it has wgmma or setmaxnreg */
+   uint32_t most_asked;  /* the largest count of setmaxnreg.inc */
    bool
       /* Whether it has mbarriers, or operations of the async proxy: threads synchronise one by one
        * (clocks/vector_clocks.h). */
