@@ -97,6 +97,7 @@ static const struct {
    [RKB_SHARED_LAYOUT] = {"shared_layout",
                           1u << RKB_MAP_TENSOR,
                           {RKB_LAYOUT_SWIZZLED, RKB_LAYOUT_PADDED, RKB_LAYOUT_PLAIN, -1}},
+   [RKB_PAD_ROWS] = {"pad_rows", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_PHASES] = {"phases", 1u << RKB_MAP_TENSOR, {0, 1, -1}},
    [RKB_OTHER_M] = {"other_m", 1u << RKB_MAP_TENSOR, {0, 64, 128, 256, -1}},
    [RKB_OTHER_N] = {"other_n", 1u << RKB_MAP_TENSOR, {0, 64, 128, 192, 256, -1}},
@@ -195,6 +196,9 @@ bool rkb_decision_applies(const rkb_graph_t *graph, const rkb_launch_t *launch, 
       return false;
    if (decision == RKB_SHARED_LAYOUT && (launch->decisions[RKB_COPY] == RKB_COPY_TENSOR ||
                                          launch->decisions[RKB_TENSOR] == RKB_TENSOR_PATH_FP16X3))
+      return false;
+   if (decision == RKB_PAD_ROWS && (launch->decisions[RKB_COPY] != RKB_COPY_TENSOR ||
+                                    graph->nodes[launch->anchors[0]].kind != RKB_NODE_MATMUL))
       return false;
    if (decision == RKB_SHARE_LAST && !rkb_online_has_share(graph, launch))
       return false;

@@ -18,7 +18,8 @@ static const uint64_t told_where_chosen =
    UINT64_C(1) << RKB_CLUSTER | UINT64_C(1) << RKB_OTHER_M | UINT64_C(1) << RKB_OTHER_N |
    UINT64_C(1) << RKB_OTHER_SPLIT | UINT64_C(1) << RKB_PHASES | UINT64_C(1) << RKB_DEPENDENT |
    UINT64_C(1) << RKB_WARPS | UINT64_C(1) << RKB_SHARE_LAST | UINT64_C(1) << RKB_NARROW |
-   UINT64_C(1) << RKB_PARTS | UINT64_C(1) << RKB_LINES | UINT64_C(1) << RKB_SHARED_LAYOUT;
+   UINT64_C(1) << RKB_PARTS | UINT64_C(1) << RKB_LINES | UINT64_C(1) << RKB_SHARED_LAYOUT |
+   UINT64_C(1) << RKB_PAD_ROWS;
 
 static void print_names(const rkb_graph_t *graph, const uint32_t *nodes, uint32_t count, rkb_text_t *out) {
    rkb_text_add(out, "[");

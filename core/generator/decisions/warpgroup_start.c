@@ -29,6 +29,25 @@ double rkb_warpgroup_share(const int64_t *d) {
    return split ? 0.4 : 0.5;
 }
 
+/* Whether a bench case may have rows that do not begin at multiples of 16 bytes: a dim of a factor or of the sums is no multiple.
+ * Elsewhere the kernels for such rows cost more to judge than their cases are worth. */
+static bool needs_padding(const rkb_graph_t *graph, const rkb_launch_t *launch) {
+   const rkb_node_t *product = &graph->nodes[launch->anchors[0]], *left = &graph->nodes[product->inputs[0]];
+   const rkb_node_t *nodes[] = {product, left};
+   const int whole = 16 / (int)rkb_fragment_type(launch->decisions[RKB_TENSOR])->bytes;
+   bool needed = false;
+   if (product->kind != RKB_NODE_MATMUL)
+      return false;
+   for (uint32_t i = 0; i < 2; i++)
+      for (uint32_t d = nodes[i]->rank - 2; d < nodes[i]->rank; d++) {
+         const rkb_sizes_t *sizes = &graph->sizes;
+         const char *rest =
+            rkb_arena_format(sizes->arena, "2 * ((%s) %% %d)", sizes->list[nodes[i]->shape[d]].text, whole);
+         needed |= rkb_sizes_bench_most(sizes, rest) > 1;
+      }
+   return needed;
+}
+
 void rkb_tensor_settle(const rkb_graph_t *graph, int64_t shared_bytes, rkb_launch_t *launch) {
    int64_t *d = launch->decisions;
    d[RKB_COPY] = RKB_COPY_TENSOR;
@@ -38,6 +57,7 @@ void rkb_tensor_settle(const rkb_graph_t *graph, int64_t shared_bytes, rkb_launc
    d[RKB_TAPS] = rkb_decision_applies(graph, launch, RKB_TAPS); /* the launches of other cases use it */
    d[RKB_SHARED_LAYOUT] = RKB_LAYOUT_SWIZZLED; /* as tensor maps write rows */
    d[RKB_PHASES] = rkb_launch_has_phases(graph, launch);
+   d[RKB_PAD_ROWS] = needs_padding(graph, launch);
    d[RKB_NARROW] = rkb_decision_applies(graph, launch, RKB_NARROW);
    d[RKB_TILE_M] = d[RKB_TILE_M] < 64 ? 64 : d[RKB_TILE_M];
    d[RKB_TILE_N] = d[RKB_TILE_N] < 64 ? 64 : d[RKB_TILE_N];

@@ -107,6 +107,8 @@ enum rkb_decision {
    RKB_PARTS, /* ELEMENT, of a product: threads of a block that share the sum of an element; 1: one thread adds all terms */
    RKB_LINES, /* ELEMENT without sums: neighbouring rows of which a thread owns the same vector.  It loads all of them before it stores one */
    RKB_SHARED_LAYOUT, /* TENSOR without tensor maps: how rows of a factor's tile lie in shared memory: enum rkb_shared_layout */
+   RKB_PAD_ROWS, /* TENSOR with RKB_COPY_TENSOR, of matrices: 1: where rows of a factor do not begin at multiples of 16 bytes, a launch
+                  * copies it to rows that do (padded_rows.h); 0: these cases load single elements */
    RKB_DECISIONS
 };
 

@@ -31,7 +31,8 @@ bool rkb_kernel_pads(rkb_kernel_file_t *file, const rkb_launch_t *launch) {
    rkb_padding_t padding;
    rkb_variant_t variant;
    uint32_t maps = 0, padded = 0;
-   if (launch->mapping != RKB_MAP_TENSOR || launch->decisions[RKB_COPY] != RKB_COPY_TENSOR)
+   if (launch->mapping != RKB_MAP_TENSOR || launch->decisions[RKB_COPY] != RKB_COPY_TENSOR ||
+       !launch->decisions[RKB_PAD_ROWS])
       return false;
    for (uint32_t l = 0; l < file->schedule->count; l++)
       maps += maps_of(file->graph, &file->schedule->launches[l]);
