@@ -32,7 +32,7 @@ __global__ void rmsnorm(const float *x, const float *weight, int *done, int *tak
    if (lane == 0)
       sums[warp] = squares;
    if (threadIdx.x == 0 && block > 0)
-      while (acquire(done + block - 1) == 0)
+      while (acquire(done + 0) == 0)
          ;
    __syncthreads();
    squares = sums[0] + sums[1] + sums[2] + sums[3];
