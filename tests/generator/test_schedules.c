@@ -362,7 +362,7 @@ static bool leads_to_halves(const char *directory) {
    assert_int_equal(rkb_graph_open(task, &graph, &err), RKB_OK);
    rkb_schedule_start(graph, &target, RKB_START_SUITED, start);
    assert_int_equal(start->launches[0].decisions[RKB_COPY], RKB_COPY_TENSOR);
-   for (uint32_t draw = 0; draw < 300 && !found; draw++) {
+   for (uint32_t draw = 0; draw < 600 && !found; draw++) {
       rkb_random_t stream = rkb_random_stream(4, "halves", draw, 0);
       char note[400];
       *schedule = *start;
