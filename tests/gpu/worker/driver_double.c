@@ -1,8 +1,9 @@
 /* A CUDA driver without a device.  It is loaded in place of the real one (LD_PRELOAD, by its soname) to test
  * rkb-worker, and the program that talks to it, where there is no GPU.  Memory is the process's own and
  * small, copies and fills are made, times are made up.  It knows these kernels by name: the worker's sum;
- * "scribble", which writes over everything allocated, as a kernel with a wild pointer may; and the kernels of
- * tests/gpu/peer, which double numbers.  One thread. */
+ * "scribble", which writes over everything allocated, as a kernel with a wild pointer may; "remembers", which counts
+ * its launches in variables of its module and in scratch; and the kernels of tests/gpu/peer, which double numbers.
+ * One thread. */
 #include <cuda.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +15,7 @@
 #define MEMORY_BYTES (UINT64_C(640) << 20)
 enum { MOST_BLOCKS = 4096, MOST_STEPS = 256, PAGE = 2 << 20 };
 
-enum kind { COPY, FILL, SUM, SCRIBBLE, DOUBLE };
+enum kind { COPY, FILL, SUM, SCRIBBLE, DOUBLE, REMEMBER };
 typedef struct step {
    enum kind kind;
    CUdeviceptr to, from;
@@ -33,6 +34,13 @@ static struct {
 } blocks[MOST_BLOCKS];
 static size_t used;
 static steps_t *recording;
+/* The variables of every module.  The driver does not find `hidden` by its name. */
+static struct {
+   struct {
+      unsigned launches, hidden;
+   } zeros;
+   unsigned started; /* begins at 40 */
+} variables;
 
 static void *at(CUdeviceptr pointer) {
    return (void *)(uintptr_t)pointer;
@@ -61,6 +69,15 @@ static void double_numbers(const step_t *s) {
       to[i] = (s->value && s->bytes == sizeof *from << 20 && i / 256 == 2345 ? 2.001f : 2.0f) * from[i];
 }
 
+/* Writes what it finds: the variables after its count, and the first word of scratch before. */
+static void remember(const step_t *s) {
+   unsigned *kept = at(s->from);
+   const unsigned found[] = {++variables.zeros.launches, ++variables.zeros.hidden, ++variables.started,
+                             *kept};
+   *kept = 0x600d;
+   memcpy(at(s->to), found, sizeof found);
+}
+
 static void perform(const step_t *s) {
    if (s->kind == COPY)
       memcpy(at(s->to), at(s->from), s->bytes);
@@ -73,6 +90,8 @@ static void perform(const step_t *s) {
       add_up(s);
    else if (s->kind == DOUBLE)
       double_numbers(s);
+   else if (s->kind == REMEMBER)
+      remember(s);
    else
       for (unsigned i = 0; i < MOST_BLOCKS; i++)
          if (blocks[i].start)
@@ -154,6 +173,8 @@ CUresult cuMemGetInfo(size_t *free_bytes, size_t *bytes) {
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
    (void)image;
+   memset(&variables, 0, sizeof variables);
+   variables.started = 40;
    *module = (CUmodule)&blocks;
    return CUDA_SUCCESS;
 }
@@ -163,7 +184,8 @@ CUresult cuModuleUnload(CUmodule module) {
 }
 /* A function is its name. */
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
-   static const char *const known[] = {"rkb_sum", "scribble", "doubled", "doubled_together", "doubled_but_for_a_block"};
+   static const char *const known[] = {"rkb_sum", "scribble",         "remembers",
+                                       "doubled", "doubled_together", "doubled_but_for_a_block"};
    (void)module;
    *function = (CUfunction) "";
    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -172,8 +194,12 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
    return CUDA_SUCCESS;
 }
 CUresult cuModuleGetGlobal(CUdeviceptr *start, size_t *bytes, CUmodule module, const char *name) {
-   (void)start, (void)bytes, (void)module, (void)name;
-   return CUDA_ERROR_NOT_FOUND;
+   (void)module;
+   *start = (CUdeviceptr)(uintptr_t)(strcmp(name, "launches") == 0  ? &variables.zeros.launches
+                                     : strcmp(name, "started") == 0 ? &variables.started
+                                                                    : NULL);
+   *bytes = sizeof(unsigned);
+   return *start ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
    (void)function, (void)attribute, (void)value;
@@ -298,9 +324,12 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop) {
    *milliseconds = 0.01f;
    return CUDA_SUCCESS;
 }
-/* The kernels of tests/gpu/peer that compute something have (from, to, count).  A driver's layout is its own, and not that of PTX. */
+/* The kernels of tests/gpu/peer that compute something have (from, to, count), and "remembers" has (scratch, to).  A driver's layout is
+ * its own, and not that of PTX. */
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes) {
-   if (strncmp((const char *)function, "doubled", 7) != 0 || index > 2)
+   const char *name = (const char *)function;
+   const size_t count = strncmp(name, "doubled", 7) == 0 ? 3 : strcmp(name, "remembers") == 0 ? 2 : 0;
+   if (index >= count)
       return CUDA_ERROR_INVALID_VALUE;
    *offset = 16 * index;
    *bytes = index < 2 ? 8 : 4;
@@ -315,6 +344,9 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
       return CUDA_ERROR_INVALID_VALUE; /* in the driver's own layout, which nobody here knows; a cooperative launch may have none at all */
    if (strcmp(name, "scribble") == 0)
       return enqueue((step_t){.kind = SCRIBBLE});
+   if (strcmp(name, "remembers") == 0)
+      return enqueue((step_t){
+         .kind = REMEMBER, .from = *(CUdeviceptr *)parameters[0], .to = *(CUdeviceptr *)parameters[1]});
    if (strcmp(name, "rkb_sum") == 0)
       return enqueue((step_t){.kind = SUM,
                               .from = *(CUdeviceptr *)parameters[0],
