@@ -39,10 +39,8 @@ awk -v apart="$apart" 'BEGIN { exit !(apart != "" && apart < 0.02) }' || complai
 # Of a candidate that was counted at one of two bench shapes no time is told: it would be a mean over another case than those of others.
 cp "$source/tests/run/guess_one_case.yaml" .
 "$binary/bin/rkb-run" guess_one_case.yaml --task "$source/tasks/softmax" --out half --quiet --secret "$(printf '%064d' 7)" \
-  --set "propose.seed.with.files=[$source/tests/run/guess_one_case.cu]" 2> half.log || true
-cat half.log
+  --set "propose.seed.with.files=[$source/tests/run/guess_one_case.cu]" || true
 half() { sqlite3 -readonly half/run.sqlite "$1"; }
 [[ $(half "SELECT count(*) FROM candidate") = 1 ]] || complain "the candidate was not proposed"
 [[ $(half "SELECT count(*) FROM candidate WHERE objective IS NOT NULL") = 0 ]] || complain "half of the bench cases make an objective"
 [[ $(half "SELECT count(*) FROM measurement WHERE name LIKE '%predicted_us'") = 0 ]] || complain "a time was told of one bench case"
-grep -q 'predicted 1 of 2 bench cases' half.log || complain "the missing time was not told"

@@ -23,12 +23,6 @@ typedef struct rkb_padding {
 bool rkb_padding_of(rkb_graph_t *graph, rkb_arena_t *arena, const rkb_storage_t *storage,
                     const rkb_launch_t *launch, const rkb_condition_t *order, uint32_t order_count,
                     rkb_padding_t *padding);
-/* The distance of the copy's rows: `row` elements, rounded up to a multiple of `whole`. */
-const rkb_index_t *rkb_padded_pitch(rkb_indices_t *indices, const rkb_index_t *row, int64_t whole);
-/* Whether rows of so many elements are known to need no copy. */
-bool rkb_padded_is_whole(const rkb_writer_t *writer, const rkb_index_t *row, int64_t whole);
-/* The name of the buffer for a copy of a node in rows of so many elements. */
-const char *rkb_padded_name(rkb_writer_t *writer, uint32_t stored, const rkb_index_t *row);
 /* Write the launches that copy the rows of m's and n's factor. */
 void rkb_write_padded_m_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);
 void rkb_write_padded_n_kernel(rkb_writer_t *writer, const rkb_launch_t *launch, rkb_kernel_shape_t *shape);

@@ -1,7 +1,7 @@
 /* Factors of products as tensor maps.  One thread. */
 #include "generator/tile/tile_map.h"
 
-#include "generator/tile/padded_rows.h"
+#include "generator/tile/padded_pitch.h"
 
 /* Returns the distance between neighbours along a variable, where all others are 0. */
 static const rkb_index_t *distance_along(rkb_writer_t *writer, const rkb_index_t *element, const rkb_index_t *base,

@@ -13,8 +13,8 @@
 
 #define LOOKED_AT 64u                 /* blocks of a launch that show whether any of them waits */
 #define LOOK_WORK 20000000u           /* thread-instructions of these, with the launches before */
-#define FILL_WORK UINT64_C(400000000) /* of the blocks that fill the target, at most */
-#define WAIT_WORK 150000.0            /* of a block that waits until it is known that nothing changes */
+#define FILL_WORK UINT64_C(1000000000) /* of the blocks that fill the target, at most */
+#define WAIT_WORK 400000.0             /* of a block that waits until it is known that nothing changes */
 #define WHOLE_WORK 60000000.0 /* blocks may do so much, though they needed less to come to their first wait */
 #define TIMES_RESIDENT 4u     /* blocks that may begin, for each that the target holds at once */
 
