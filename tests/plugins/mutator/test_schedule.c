@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PARENT "/* the stub does not read this */\n"
+#define PARENT "/* a parent; the double of the generator ignores its text */\n"
 #define BEST_US 100.0
 #define GUESSED_US 140.0
 
