@@ -3,6 +3,7 @@
 
     accept             every stage accepted it        accept timed        and there is a time
     accept not-faster  no faster than honest.cu by more than 3 %
+    no-gain            rejected, or no faster than honest.cu by more than 3 %
     reject [REASON]    rejected on the device         not-timed           rejected, or no time is reported
 
 Exits 1 with a line for each kernel that came out otherwise, or is missing from the run."""
@@ -23,6 +24,8 @@ def came_out(candidate, honest_us):
             right = right and time is not None
         if "not-faster" in more:
             right = right and time is not None and honest_us is not None and time > 0.97 * honest_us
+    elif what == "no-gain":
+        right = standing == "reject" or (standing == "accept" and time is not None and honest_us is not None and time > 0.97 * honest_us)
     elif what == "reject":
         right = standing == "reject" and (not more or candidate.reason == more[0])
     elif what == "not-timed":

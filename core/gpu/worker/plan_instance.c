@@ -268,7 +268,7 @@ int rkb_instance_open(const rkb_driver_t *d, CUmodule module, rkb_plan_t *plan, 
                  rkb_driver_error(d, status));
          goto fail;
       }
-      /* Scratch is poisoned once.  A run leaves its data there for the next run. */
+      /* A run leaves its data in scratch for the next run, unless rkb_instance_reset comes between. */
       if (buffer->role == 0 && buffer->bytes && !in->untouched)
          d->cuMemsetD8Async(in->memory[i].start, POISON_BYTE, buffer->bytes, d->stream);
    }
@@ -294,6 +294,21 @@ void rkb_instance_close(const rkb_driver_t *d, rkb_instance_t *in) {
    free(in->memory);
    rkb_plan_free(in->plan);
    *in = (rkb_instance_t){0};
+}
+
+/* The byte is drawn, because a byte that followed from the number of the run would tell the kernel this number. */
+CUresult rkb_instance_reset(const rkb_driver_t *d, rkb_instance_t *in, uint64_t chance) {
+   /* Huge numbers or NaN in every float type, negative numbers in every signed integer. */
+   static const unsigned char bytes[] = {POISON_BYTE, 0xfe, 0xfd, 0xfb};
+   const uint32_t many = sizeof bytes;
+   CUresult status = in->variables ? rkb_variables_reset(d, in->variables) : CUDA_SUCCESS;
+   in->poison = (in->poison + 1 + (uint32_t)(chance % (many - 1))) % many;
+   for (uint32_t i = 0; i < in->plan->buffer_count && status == CUDA_SUCCESS && !in->untouched; i++) {
+      const rkb_plan_buffer_t *buffer = &in->plan->buffers[i];
+      if (buffer->role == 0 && buffer->fill == RKB_FILL_NONE && buffer->bytes)
+         status = d->cuMemsetD8Async(in->memory[i].start, bytes[in->poison], buffer->bytes, d->stream);
+   }
+   return status;
 }
 
 CUresult rkb_instance_prepare(const rkb_driver_t *d, const rkb_instance_t *in, rkb_values_t *values,

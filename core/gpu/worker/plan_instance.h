@@ -5,6 +5,7 @@
 #include <rkb/ext/kernel.h>
 #include "gpu/worker/driver.h"
 #include "gpu/worker/guarded_memory.h"
+#include "gpu/worker/module_variables.h"
 #include "gpu/worker/worker_kernels.h"
 #include "gpu/protocol.h"
 #include "gpu/worker/staged_inputs.h"
@@ -15,6 +16,9 @@ typedef struct rkb_instance {
    CUgraphExec graph;           /* fills, constants, launches */
    CUmodule module;             /* owned by the session */
    bool untouched;              /* no buffer is poisoned */
+   /* The module's, owned by the session; NULL: nothing to reset.  Set after opening. */
+   const rkb_variables_t *variables;
+   uint32_t poison; /* which of the bytes scratch was poisoned with last */
 } rkb_instance_t;
 
 /* Allocates memory, loads the functions and records the graph.  Takes ownership of plan, also on failure.  A failure is an enum
@@ -23,6 +27,9 @@ int rkb_instance_open(const rkb_driver_t *driver, CUmodule module, rkb_plan_t *p
                       rkb_instance_t *instance, char *message, size_t size);
 void rkb_instance_close(const rkb_driver_t *driver, rkb_instance_t *instance);
 
+/* Removes what earlier runs left: resets the module's variables, and poisons scratch that no fill overwrites, with another byte than the
+ * time before.  `chance` draws the byte.  Enqueues on the stream; does not wait. */
+CUresult rkb_instance_reset(const rkb_driver_t *driver, rkb_instance_t *instance, uint64_t chance);
 /* Copies a set's values into the inputs, poisons outputs and writes the canaries.  Enqueues on the stream; does not wait. */
 CUresult rkb_instance_prepare(const rkb_driver_t *driver, const rkb_instance_t *instance,
                               rkb_values_t *values, uint32_t set);

@@ -79,8 +79,10 @@ static bool serve(worker_t *w, int ordinal, const rkb_worker_head_t *head, const
       status = worker_hello(w, ordinal, text, sizeof text);
       answered = strlen(text);
    } else if (head->type == RKB_WORKER_MODULE && FIXED(rkb_worker_module_t)) {
-      status = worker_load(w, FIXED(rkb_worker_module_t), body + sizeof(rkb_worker_module_t),
-                           length - sizeof(rkb_worker_module_t));
+      do
+         status = worker_load(w, FIXED(rkb_worker_module_t), body + sizeof(rkb_worker_module_t),
+                              length - sizeof(rkb_worker_module_t));
+      while (worker_makes_room(w, status));
    } else if (head->type == RKB_WORKER_STAGE && FIXED(rkb_worker_stage_t)) {
       do
          status = worker_stage(w, FIXED(rkb_worker_stage_t), body + sizeof(rkb_worker_stage_t),

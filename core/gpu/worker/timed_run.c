@@ -1,17 +1,24 @@
 /* One timed run, as described in docs/timing.md.  One thread. */
 #include "gpu/worker/timed_run.h"
 
-CUresult rkb_time_turn(const rkb_driver_t *d, const rkb_worker_kernels_t *own, const rkb_instance_t *in,
-                       rkb_values_t *values, const rkb_worker_turn_t *turn, uint32_t deadline_ms,
-                       float *milliseconds) {
+/* The inputs are copied last, so that they are as warm as without the reset. */
+static CUresult begin_run(const rkb_driver_t *d, rkb_instance_t *in, rkb_values_t *values, uint32_t set,
+                          uint64_t chance) {
+   const CUresult status = rkb_instance_reset(d, in, chance);
+   return status == CUDA_SUCCESS ? rkb_instance_prepare(d, in, values, set) : status;
+}
+
+CUresult rkb_time_turn(const rkb_driver_t *d, const rkb_worker_kernels_t *own, rkb_instance_t *in,
+                       rkb_values_t *values, const rkb_worker_turn_t *turn, uint64_t chance,
+                       uint32_t deadline_ms, float *milliseconds) {
    CUresult status = CUDA_SUCCESS;
    if (in)
-      status = rkb_instance_prepare(d, in, values, turn->set);
+      status = begin_run(d, in, values, turn->set, chance);
    if (in && turn->warm && status == CUDA_SUCCESS) {
       status = d->cuGraphLaunch(in->graph, d->stream);
       /* A plan that works in place has changed its inputs, so the values are copied in again. */
       if (status == CUDA_SUCCESS)
-         status = rkb_instance_prepare(d, in, values, turn->set);
+         status = begin_run(d, in, values, turn->set, chance >> 32);
    } else if (status == CUDA_SUCCESS) {
       status = rkb_flush(d, own);
    }

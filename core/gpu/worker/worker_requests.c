@@ -48,15 +48,27 @@ int worker_hello(worker_t *w, int ordinal, char *out, size_t size) {
    return RKB_WORKER_OK;
 }
 
+static void drop_module(worker_t *w, uint32_t number) {
+   rkb_variables_close(&w->driver, &w->variables[number]);
+   if (w->modules[number])
+      w->driver.cuModuleUnload(w->modules[number]);
+   w->modules[number] = NULL;
+}
+
 int worker_load(worker_t *w, const rkb_worker_module_t *r, const char *cubin, size_t bytes) {
    if (r->module >= RKB_WORKER_MAX_INSTANCES || w->modules[r->module] || bytes < 16)
       return worker_refuse(w, RKB_WORKER_BAD_REQUEST, "module number %u is taken or too large", r->module);
    CUresult status = w->driver.cuModuleLoadData(&w->modules[r->module], cubin);
-   if (status == CUDA_SUCCESS)
-      return RKB_WORKER_OK;
-   w->modules[r->module] = NULL;
-   return worker_refuse(w, RKB_WORKER_BAD_MODULE, "the driver refuses the cubin: %s",
-                        rkb_driver_error(&w->driver, status));
+   if (status != CUDA_SUCCESS) {
+      w->modules[r->module] = NULL;
+      return worker_refuse(w, RKB_WORKER_BAD_MODULE, "the driver refuses the cubin: %s",
+                           rkb_driver_error(&w->driver, status));
+   }
+   const int opened = rkb_variables_open(&w->driver, w->modules[r->module], cubin, bytes,
+                                         &w->variables[r->module], w->message, sizeof w->message);
+   if (opened != RKB_WORKER_OK)
+      drop_module(w, r->module);
+   return opened;
 }
 
 int worker_stage(worker_t *w, const rkb_worker_stage_t *r, const char *data, size_t bytes) {
@@ -120,8 +132,11 @@ int worker_open_instance(worker_t *w, const rkb_worker_instance_t *r, const char
       return worker_refuse(w, RKB_WORKER_BAD_REQUEST, "no module %u, or no such placement", r->module);
    if (rkb_plan_read(plan_bytes, bytes, &plan, &err) != RKB_OK)
       return worker_refuse(w, RKB_WORKER_BAD_REQUEST, "%s", err.message);
-   return rkb_instance_open(&w->driver, module, plan, r->placement, &w->instances[r->instance], w->message,
-                            sizeof w->message);
+   const int status = rkb_instance_open(&w->driver, module, plan, r->placement, &w->instances[r->instance],
+                                        w->message, sizeof w->message);
+   if (status == RKB_WORKER_OK && r->module != RKB_WORKER_OWN_MODULE)
+      w->instances[r->instance].variables = &w->variables[r->module];
+   return status;
 }
 
 int worker_run_instance(worker_t *w, const rkb_worker_run_t *r, rkb_worker_ran_t *ran) {
@@ -195,18 +210,34 @@ int worker_pick(worker_t *w, const rkb_worker_pick_t *r, const rkb_worker_range_
    return RKB_WORKER_OK;
 }
 
+static uint64_t mix(uint64_t x) {
+   x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+   x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+   return x ^ x >> 32;
+}
+
+/* The program has drawn the order of the turns, which no candidate can know: so it cannot know this number either. */
+static uint64_t mix_turns(const rkb_worker_turn_t *turns, uint32_t count) {
+   uint64_t mixed = count;
+   for (uint32_t i = 0; i < count; i++)
+      mixed = mix(mixed ^ ((uint64_t)turns[i].instance << 32 | turns[i].set << 1 | turns[i].warm)) + i;
+   return mixed;
+}
+
 int worker_time_turns(worker_t *w, const rkb_worker_time_t *r, const rkb_worker_turn_t *turns, size_t bytes,
                       float **out) {
    if (r->turns > 65536 || bytes != (size_t)r->turns * sizeof *turns)
       return worker_refuse(w, RKB_WORKER_BAD_REQUEST, "%u turns in %zu bytes", r->turns, bytes);
    *out = rkb_allocate(r->turns + 1, sizeof **out);
+   uint64_t chance = mix_turns(turns, r->turns);
    for (uint32_t i = 0; i < r->turns; i++) {
       bool own = turns[i].instance >= RKB_TURN_ANCHOR_CHAIN;
       rkb_instance_t *in = own ? NULL : find_instance(w, turns[i].instance);
       if (!in && !own)
          return worker_refuse(w, RKB_WORKER_BAD_REQUEST, "no instance %u", turns[i].instance);
       CUresult status =
-         rkb_time_turn(&w->driver, &w->own, in, &w->values, &turns[i], r->deadline_ms, &(*out)[i]);
+         rkb_time_turn(&w->driver, &w->own, in, &w->values, &turns[i], chance, r->deadline_ms, &(*out)[i]);
+      chance = mix(chance + i);
       if (status != CUDA_SUCCESS)
          return worker_refuse(w, RKB_WORKER_DRIVER, "turn %u, instance %u: %s", i, turns[i].instance,
                               status == CUDA_ERROR_NOT_READY ? "still running at the deadline"
@@ -273,12 +304,6 @@ int worker_energy(worker_t *w, const rkb_worker_energy_t *r, char **out, size_t 
 static void drop_instance(worker_t *w, uint32_t number) {
    if (w->instances[number].plan)
       rkb_instance_close(&w->driver, &w->instances[number]);
-}
-
-static void drop_module(worker_t *w, uint32_t number) {
-   if (w->modules[number])
-      w->driver.cuModuleUnload(w->modules[number]);
-   w->modules[number] = NULL;
 }
 
 int worker_drop(worker_t *w, const rkb_worker_drop_t *r) {

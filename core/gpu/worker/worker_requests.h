@@ -10,6 +10,7 @@ typedef struct worker {
    rkb_driver_t driver;
    rkb_worker_kernels_t own;
    CUmodule modules[RKB_WORKER_MAX_INSTANCES];
+   rkb_variables_t variables[RKB_WORKER_MAX_INSTANCES]; /* of the module with the same number */
    rkb_instance_t instances[RKB_WORKER_MAX_INSTANCES];
    rkb_values_t values;
    bool open, own_open;

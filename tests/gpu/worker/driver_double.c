@@ -1,20 +1,21 @@
 /* A CUDA driver without a device.  It is loaded in place of the real one (LD_PRELOAD, by its soname) to test
  * rkb-worker, and the program that talks to it, where there is no GPU.  Memory is the process's own and
  * small, copies and fills are made, times are made up.  It knows these kernels by name: the worker's sum;
- * "scribble", which writes over everything allocated, as a kernel with a wild pointer may; and the kernels of
- * tests/gpu/peer, which double numbers.  One thread. */
+ * "scribble", which writes over everything allocated, as a kernel with a wild pointer may; "remembers", which counts
+ * its launches in variables of its module and in scratch; and the kernels of tests/gpu/peer, which double numbers.
+ * One thread. */
 #include <cuda.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define MEMORY_BYTES (UINT64_C(640) << 20)
-enum { MOST_BLOCKS = 4096, MOST_STEPS = 256, PAGE = 2 << 20 };
+enum { MOST_BLOCKS = 4096, MOST_STEPS = 256 };
 
-enum kind { COPY, FILL, SUM, SCRIBBLE, DOUBLE };
+enum kind { COPY, FILL, SUM, SCRIBBLE, DOUBLE, REMEMBER };
 typedef struct step {
    enum kind kind;
    CUdeviceptr to, from;
@@ -33,6 +34,12 @@ static struct {
 } blocks[MOST_BLOCKS];
 static size_t used;
 static steps_t *recording;
+/* The variables of every module.  As on a device, those of one section do not lie together. */
+static struct {
+   unsigned launches;
+   unsigned started; /* begins at 40 */
+   unsigned turns;
+} variables;
 
 static void *at(CUdeviceptr pointer) {
    return (void *)(uintptr_t)pointer;
@@ -61,6 +68,14 @@ static void double_numbers(const step_t *s) {
       to[i] = (s->value && s->bytes == sizeof *from << 20 && i / 256 == 2345 ? 2.001f : 2.0f) * from[i];
 }
 
+/* Writes what it finds: the variables after its count, and the first word of scratch before. */
+static void remember(const step_t *s) {
+   unsigned *kept = at(s->from);
+   const unsigned found[] = {++variables.launches, ++variables.turns, ++variables.started, *kept};
+   *kept = 0x600d;
+   memcpy(at(s->to), found, sizeof found);
+}
+
 static void perform(const step_t *s) {
    if (s->kind == COPY)
       memcpy(at(s->to), at(s->from), s->bytes);
@@ -73,6 +88,8 @@ static void perform(const step_t *s) {
       add_up(s);
    else if (s->kind == DOUBLE)
       double_numbers(s);
+   else if (s->kind == REMEMBER)
+      remember(s);
    else
       for (unsigned i = 0; i < MOST_BLOCKS; i++)
          if (blocks[i].start)
@@ -154,6 +171,8 @@ CUresult cuMemGetInfo(size_t *free_bytes, size_t *bytes) {
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image) {
    (void)image;
+   memset(&variables, 0, sizeof variables);
+   variables.started = 40;
    *module = (CUmodule)&blocks;
    return CUDA_SUCCESS;
 }
@@ -163,7 +182,8 @@ CUresult cuModuleUnload(CUmodule module) {
 }
 /* A function is its name. */
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
-   static const char *const known[] = {"rkb_sum", "scribble", "doubled", "doubled_together", "doubled_but_for_a_block"};
+   static const char *const known[] = {"rkb_sum", "scribble",         "remembers",
+                                       "doubled", "doubled_together", "doubled_but_for_a_block"};
    (void)module;
    *function = (CUfunction) "";
    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -171,9 +191,16 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
          *function = (CUfunction)(uintptr_t)known[i];
    return CUDA_SUCCESS;
 }
+/* Finds the variables above, and gives every other name the same place, but for `nowhere`. */
 CUresult cuModuleGetGlobal(CUdeviceptr *start, size_t *bytes, CUmodule module, const char *name) {
-   (void)start, (void)bytes, (void)module, (void)name;
-   return CUDA_ERROR_NOT_FOUND;
+   static uint64_t of_others;
+   (void)module;
+   *start = (CUdeviceptr)(uintptr_t)(strcmp(name, "launches") == 0  ? (void *)&variables.launches
+                                     : strcmp(name, "turns") == 0   ? (void *)&variables.turns
+                                     : strcmp(name, "started") == 0 ? (void *)&variables.started
+                                                                    : (void *)&of_others);
+   *bytes = sizeof(unsigned);
+   return strcmp(name, "nowhere") == 0 ? CUDA_ERROR_NOT_FOUND : CUDA_SUCCESS;
 }
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
    (void)function, (void)attribute, (void)value;
@@ -298,9 +325,12 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent stop) {
    *milliseconds = 0.01f;
    return CUDA_SUCCESS;
 }
-/* The kernels of tests/gpu/peer that compute something have (from, to, count).  A driver's layout is its own, and not that of PTX. */
+/* The kernels of tests/gpu/peer that compute something have (from, to, count), and "remembers" has (scratch, to).  A driver's layout is
+ * its own, and not that of PTX. */
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes) {
-   if (strncmp((const char *)function, "doubled", 7) != 0 || index > 2)
+   const char *name = (const char *)function;
+   const size_t count = strncmp(name, "doubled", 7) == 0 ? 3 : strcmp(name, "remembers") == 0 ? 2 : 0;
+   if (index >= count)
       return CUDA_ERROR_INVALID_VALUE;
    *offset = 16 * index;
    *bytes = index < 2 ? 8 : 4;
@@ -315,6 +345,9 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
       return CUDA_ERROR_INVALID_VALUE; /* in the driver's own layout, which nobody here knows; a cooperative launch may have none at all */
    if (strcmp(name, "scribble") == 0)
       return enqueue((step_t){.kind = SCRIBBLE});
+   if (strcmp(name, "remembers") == 0)
+      return enqueue((step_t){
+         .kind = REMEMBER, .from = *(CUdeviceptr *)parameters[0], .to = *(CUdeviceptr *)parameters[1]});
    if (strcmp(name, "rkb_sum") == 0)
       return enqueue((step_t){.kind = SUM,
                               .from = *(CUdeviceptr *)parameters[0],
@@ -328,67 +361,6 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
                               .bytes = sizeof(float) * (size_t) * (int *)parameters[2],
                               .value = strcmp(name, "doubled_but_for_a_block") == 0});
    return CUDA_SUCCESS;
-}
-
-CUresult cuMemGetAllocationGranularity(size_t *bytes, const CUmemAllocationProp *property,
-                                       CUmemAllocationGranularity_flags flags) {
-   (void)property, (void)flags;
-   *bytes = PAGE;
-   return CUDA_SUCCESS;
-}
-/* Mapped memory is all there from the start, and its edges are not guarded. */
-CUresult cuMemAddressReserve(CUdeviceptr *start, size_t bytes, size_t alignment, CUdeviceptr hint,
-                             unsigned long long flags) {
-   (void)hint, (void)flags;
-   void *memory = mmap(NULL, bytes + alignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-   *start = ((CUdeviceptr)(uintptr_t)memory + alignment - 1) / alignment * alignment;
-   return memory == MAP_FAILED ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
-}
-CUresult cuMemAddressFree(CUdeviceptr start, size_t bytes) {
-   munmap(at(start), bytes);
-   return CUDA_SUCCESS;
-}
-CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes, const CUmemAllocationProp *property,
-                     unsigned long long flags) {
-   (void)property, (void)flags;
-   *handle = bytes;
-   return CUDA_SUCCESS;
-}
-CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
-   (void)handle;
-   return CUDA_SUCCESS;
-}
-CUresult cuMemMap(CUdeviceptr start, size_t bytes, size_t offset, CUmemGenericAllocationHandle handle,
-                  unsigned long long flags) {
-   (void)start, (void)bytes, (void)offset, (void)handle, (void)flags;
-   return CUDA_SUCCESS;
-}
-CUresult cuMemUnmap(CUdeviceptr start, size_t bytes) {
-   (void)start, (void)bytes;
-   return CUDA_SUCCESS;
-}
-CUresult cuMemSetAccess(CUdeviceptr start, size_t bytes, const CUmemAccessDesc *access, size_t count) {
-   (void)start, (void)bytes, (void)access, (void)count;
-   return CUDA_SUCCESS;
-}
-/* No plan of these tests has a tensor map; the worker only wants to find the function. */
-CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
-                                const cuuint64_t *dims, const cuuint64_t *strides, const cuuint32_t *box,
-                                const cuuint32_t *steps, CUtensorMapInterleave interleave,
-                                CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
-                                CUtensorMapFloatOOBfill fill) {
-   (void)map, (void)type, (void)rank, (void)address, (void)dims, (void)strides, (void)box, (void)steps;
-   (void)interleave, (void)swizzle, (void)promotion, (void)fill;
-   return CUDA_ERROR_NOT_SUPPORTED;
-}
-CUresult cuTensorMapEncodeIm2col(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
-                                 const cuuint64_t *dims, const cuuint64_t *strides, const int *lower, const int *upper,
-                                 cuuint32_t channels, cuuint32_t pixels, const cuuint32_t *steps,
-                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
-   (void)map, (void)type, (void)rank, (void)address, (void)dims, (void)strides, (void)lower, (void)upper, (void)channels;
-   (void)pixels, (void)steps, (void)interleave, (void)swizzle, (void)promotion, (void)fill;
-   return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 CUresult cuGetErrorName(CUresult status, const char **name) {
