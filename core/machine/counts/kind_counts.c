@@ -32,7 +32,9 @@ static const struct {
               FIELD(bulk_sectors),
               FIELD(bulk_phases),
               FIELD(bulk_barriers),
-              FIELD(reused_sectors)};
+              FIELD(reused_sectors),
+              FIELD(cluster_waits),
+              FIELD(remote_accesses)};
 #define FIELDS (sizeof fields / sizeof *fields)
 
 struct machine_kind_counts {

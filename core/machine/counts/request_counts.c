@@ -49,8 +49,8 @@ struct machine_sectors {
 
 void machine_counters_begin(machine_run_t *run) {
    run->counts.measured = (rkb_launch_counters_t){0};
-   run->counts.measured_blocks = run->counts.measured_barriers = run->counts.longest_warp =
-      run->counts.longest_loads = 0;
+   run->counts.measured_blocks = run->counts.measured_barriers = run->counts.cluster_arrivals =
+      run->counts.longest_warp = run->counts.longest_loads = 0;
    if (!run->options.requests)
       return;
    struct machine_sectors *sectors = run->counts.sectors;
@@ -234,6 +234,7 @@ void machine_counters_end(machine_run_t *run, rkb_launch_counters_t *c, uint64_t
    SCALE(bulk_sectors);
    SCALE(bulk_phases);
    SCALE(bulk_barriers);
+   SCALE(remote_accesses);
    for (uint32_t r = 0; r < RKB_REUSE_RANGES; r++)
       SCALE(reused_sectors[r]);
 #undef SCALE
@@ -390,6 +391,13 @@ void machine_count_whole_sectors(machine_warp_t *warp, uint64_t address, uint32_
    add_request(warp, find_line(warp, store), count, count, store);
 }
 
+static uint32_t remote_lanes(const machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask) {
+   uint32_t remote = 0;
+   for (uint32_t l = 0; l < LANES; l++)
+      remote += (mask >> l & 1) && machine_rank_meant(address[l], warp->rank) != warp->rank;
+   return remote;
+}
+
 void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], uint32_t mask, uint32_t bytes,
                            bool store) {
    rkb_launch_counters_t *c = &warp->run->counts.measured;
@@ -398,6 +406,8 @@ void machine_count_request(machine_warp_t *warp, const uint64_t address[LANES], 
    const uint64_t window = address[__builtin_ctz(mask)] >> WINDOW_SHIFT;
    if (window == WINDOW_SHARED) {
       c->shared_requests++;
+      if (warp->block->cluster.blocks > 1)
+         c->remote_accesses += remote_lanes(warp, address, mask);
       c->shared_wavefronts += kept_wavefronts(warp->run->counts.sectors, warp->pc, address, mask, bytes);
       return;
    }

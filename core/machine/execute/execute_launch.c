@@ -170,6 +170,7 @@ static void gather_into(rkb_launch_counters_t *c, machine_run_t *run, const mach
    c->blocks = (uint64_t)plan->grid[0] * plan->grid[1] * plan->grid[2];
    c->executed = blocks;
    c->barriers = run->counts.measured_barriers / run->block.cluster.warps;
+   c->cluster_waits = run->counts.cluster_arrivals / run->block.cluster.warps;
    for (uint32_t b = 0; b < program->block_count; b++)
       for (uint32_t n = 0; n < RKB_CLASS_COUNT; n++) {
          c->thread_instructions[n] += run->counts.block_threads[b] * program->blocks[b].class_count[n];

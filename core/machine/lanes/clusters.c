@@ -77,6 +77,8 @@ OP(isspacep_own) {
 }
 
 OP(cluster_arrive) {
-   if (!(i->flags & FLAG_ALIGNED) || !machine_mbarriers_hold_up(warp, warp->alive & ~mask))
-      machine_cluster_arrive(warp, i, mask);
+   if ((i->flags & FLAG_ALIGNED) && machine_mbarriers_hold_up(warp, warp->alive & ~mask))
+      return;
+   warp->run->counts.cluster_arrivals++;
+   machine_cluster_arrive(warp, i, mask);
 }

@@ -30,8 +30,8 @@ typedef struct machine_run_counts {
    /* Memory requests of the blocks of a launch that are measured, and the sectors that these touched (request_counts.c). */
    rkb_launch_counters_t measured;
    struct machine_sectors *sectors;
-   /* measured_barriers counts arrivals of warps. */
-   uint64_t measured_blocks, measured_barriers, longest_warp, longest_loads;
+   /* measured_barriers and cluster_arrivals count arrivals of warps. */
+   uint64_t measured_blocks, measured_barriers, cluster_arrivals, longest_warp, longest_loads;
    /* How often warps, and threads, executed each basic block of the program that runs. */
    uint64_t *block_warps, *block_threads;
 } machine_run_counts_t;

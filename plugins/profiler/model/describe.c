@@ -133,6 +133,8 @@ json_t *describe_launch_json(const rkb_plan_launch_t *launch, const launch_time_
          json_object_set_new(parts, limiter_name((enum limiter)i), json_real(t->part[i] * 1e6));
    if (parts && t->stores > 0)
       json_object_set_new(parts, "stores after products", json_real(t->stores * 1e6));
+   if (parts && t->clusters > 0)
+      json_object_set_new(parts, "clusters", json_real(t->clusters * 1e6));
    const launch_figures_t figures = figures_of(t, c);
    json_t *advice = advice_json(&figures);
    return json_pack("{s:s, s:f, s:s, s:o, s:f, s:s, s:f, s:f, s:f, s:I, s:I, s:s, s:o*}", "kernel",

@@ -15,6 +15,7 @@ typedef struct launch_time {
    double floor;             /* seconds that an empty launch takes */
    double
       stores; /* seconds in which the warps that multiply store, and nobody multiplies; part of the whole */
+   double clusters;          /* seconds in which blocks of a cluster wait for each other; part of the whole */
    double memory_bytes;      /* estimated bytes through device memory */
    double memory_share;      /* memory_bytes / seconds / sustained bandwidth */
    rkb_occupancy_t occupancy;

@@ -381,6 +381,20 @@ static void warpgroups_store_after_their_products(void **state) {
                1e-12);
 }
 
+/* Blocks of a cluster that wait for each other take a time of their own, beside all others. */
+static void clusters_wait_beside_all_else(void **state) {
+   (void)state;
+   rkb_launch_counters_t c = copy_of(1000);
+   const launch_time_t without = roofline_launch(&device, full, &c, own_blocks, 1e15, none, true);
+   c.cluster_waits = 4;
+   c.remote_accesses = 16;
+   const launch_time_t with = roofline_launch(&device, full, &c, own_blocks, 1e15, none, true);
+   assert_true(without.clusters == 0);
+   assert_true(fabs(with.clusters - 10 * (4 * 8 * 8e-9 + 16 * 16e-9)) < 1e-12);
+   assert_true(fabs(with.part[LIMIT_LATENCY] - without.part[LIMIT_LATENCY] - 2 * 4 * 0.18e-6) < 1e-12);
+   assert_true(with.seconds > without.seconds + with.clusters);
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(large_copy_takes_its_bytes_over_the_bandwidth),
@@ -403,6 +417,7 @@ int main(void) {
       cmocka_unit_test(blocks_of_a_bounded_grid_take_pieces_in_turn),
       cmocka_unit_test(the_busiest_multiprocessor_takes_the_most_pieces),
       cmocka_unit_test(warpgroups_store_after_their_products),
+      cmocka_unit_test(clusters_wait_beside_all_else),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

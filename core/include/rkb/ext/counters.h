@@ -112,6 +112,8 @@ typedef struct rkb_launch_counters {
    uint64_t bulk_phases;        /* phases of mbarriers that such copies completed bytes in: steps of a pipeline */
    uint64_t bulk_barriers;      /* mbarriers that had such phases: of a block about as many as its pipeline has stages */
    uint64_t reused_sectors[RKB_REUSE_RANGES];
+   uint64_t cluster_waits;   /* at the cluster's barrier, by blocks */
+   uint64_t remote_accesses; /* of shared memory of another block of the cluster, by lanes */
 } rkb_launch_counters_t;
 
 typedef struct rkb_counters {
