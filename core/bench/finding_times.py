@@ -3,7 +3,8 @@
 
 For every task and direction of KEPT one run on the device checks and times all its seeds and all kernels kept for it, in one sitting.
 Prints a line each, tab-separated: the fastest seed and its time, the first kernel from the graph, the fastest found, the ratios.
-Needs a GPU.  usage: finding_times.py BUILD TASKS KEPT OUT [--for SECONDS]"""
+Needs a GPU.  The values that a kernel is compared with are computed on the CPU, which takes minutes for a few tasks: --each bounds a direction,
+--only chooses some.  usage: finding_times.py BUILD TASKS KEPT OUT [--for SECONDS] [--each SECONDS] [--only LIST]"""
 import argparse
 import glob
 import json
@@ -19,7 +20,7 @@ name: finding-times
 seed: 1
 target: h200
 objective: {{minimise: [time.us], over: bench, combine: geomean}}
-limits: {{wall: 5m}}
+limits: {{wall: {wall}s}}
 propose:
   - use: rkb.translator.seed
   - {{use: rkb.translator.seed, id: found, with: {{files: {files}}}}}
@@ -54,7 +55,7 @@ def measure(given, task, direction, files):
     shutil.rmtree(run, ignore_errors=True)
     pipeline = f"{run}.yaml"
     with open(pipeline, "w", encoding="utf-8") as file:
-        file.write(PIPELINE.format(files=json.dumps(files)))
+        file.write(PIPELINE.format(files=json.dumps(files), wall=given.each))
     done = subprocess.run([os.path.join(given.build, "bin", "rkb-run"), pipeline, "--task", os.path.join(given.tasks, task), "--direction", direction,
                            "--out", run, "--quiet"], capture_output=True, text=True, check=False)
     archive = os.path.join(run, "run.sqlite")
@@ -66,14 +67,18 @@ def main():
     for name in ("build", "tasks", "kept", "out"):
         parser.add_argument(name)
     parser.add_argument("--for", dest="limit", type=float, default=1e9, metavar="SECONDS", help="start no direction after so long")
+    parser.add_argument("--each", type=int, default=300, metavar="SECONDS", help="the most that a direction may take")
+    parser.add_argument("--only", default="", metavar="LIST", help="TASK:DIRECTION, separated by commas, in this order")
     given = parser.parse_args()
+    kept = kernels_of(given.kept)
+    chosen = [tuple(name.split(":")) for name in given.only.split(",") if name] or list(kept)
     os.makedirs(given.out, exist_ok=True)
     started, ratios = time.monotonic(), []
     print("task\tdirection\tseed us\tfastest seed\tfound us\twhich\tseed / found\tfound: all us")
-    for (task, direction), files in kernels_of(given.kept).items():
+    for task, direction in chosen:
         if time.monotonic() - started > given.limit:
             break
-        good, bad = measure(given, task, direction, files)
+        good, bad = measure(given, task, direction, kept.get((task, direction), []))
         seed, found = (min(good[kind], default=(None, "")) for kind in ("seed", "found"))
         ratio = seed[0] / found[0] if seed[0] and found[0] else None
         if ratio:
