@@ -2,8 +2,9 @@
  *
  *   nvcc -O3 -arch=native -o measure measure.cu && ./measure
  *
- * Prints one "name: value  # how" line each, ready for devices/<name>.yaml.  Latencies come from dependent chains of loads
- * (pointer chasing, one thread), bandwidths from the median of 15 launches.  Changes no device setting. */
+ * Prints one "name: value  # how" line each, ready for devices/<name>.yaml, and what clusters cost, which the model has in roofline.c.
+ * Latencies come from dependent chains of loads (pointer chasing, one thread), bandwidths from the median of 15 launches.  Changes no
+ * device setting. */
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -69,6 +70,26 @@ __global__ void dependent(int steps, float a, float *sink, long long *clocks) {
       x = fmaf(x, a, a);
    *clocks = clock64() - start;
    *sink = x;
+}
+
+/* Blocks of a cluster meet rounds times, and after each time eight lanes at most store one word into a block each. */
+__global__ void meet(int rounds, bool store, float *sink) {
+#if __CUDA_ARCH__ >= 900
+   __shared__ float words[8];
+   unsigned blocks, own, there;
+   asm("mov.u32 %0, %%cluster_nctaid.x;" : "=r"(blocks));
+   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(own));
+   for (int r = 0; r < rounds; r++) {
+      asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+      if (store && threadIdx.x < blocks) {
+         asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"((unsigned)__cvta_generic_to_shared(words + own)), "r"(threadIdx.x));
+         asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(there), "f"((float)r) : "memory");
+      }
+   }
+   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+   if (words[0] == 12345.678f)
+      *sink = words[0];
+#endif
 }
 
 __global__ void barriers(int steps, long long *clocks) {
@@ -203,5 +224,21 @@ int main() {
       CHECK(cudaDeviceSynchronize());
       std::printf("barrier_clocks: %.1f  # %d threads, nobody late\n", (double)*clocks / 10000, threads);
    }
+   for (int threads = 128; threads <= 512 && p.major >= 9; threads *= 2)
+      for (int size = 2; size <= 8; size *= 2) {
+         const int grid = 32768, rounds = 4, warps = threads / 32;
+         cudaLaunchAttribute cluster = {};
+         cluster.id = cudaLaunchAttributeClusterDimension;
+         cluster.val.clusterDim = {(unsigned)size, 1, 1};
+         cudaLaunchConfig_t how = {};
+         how.gridDim = grid;
+         how.blockDim = threads;
+         how.attrs = &cluster;
+         how.numAttrs = 1;
+         auto took = [&](int times, bool store) { return seconds([&] { CHECK(cudaLaunchKernelEx(&how, meet, times, store, sink)); }); };
+         const double none = took(0, false), waits = took(rounds, false), stores = took(rounds, true), each = (double)p.multiProcessorCount / grid / rounds;
+         std::printf("# clusters of %d blocks of %d threads: %.2f ns of a multiprocessor for a warp's wait, %.2f for a store into another block\n", size, threads,
+                     (waits - none) * each / warps * 1e9, (stores - waits) * each / size * 1e9);
+      }
    return 0;
 }
