@@ -13,8 +13,6 @@
 /* A kernel counts as hung when a single warp executes far more instructions than the whole case can need: one thread that did
  * all of it alone would take a few for each operation and byte of the reference.  1e6 covers the smallest cases. */
 #define FORESEEN_SEED UINT32_MAX /* of the candidate's seeds: no input has it */
-#define FORESEEN_TIMES                                                                                       \
-   2u /* a run of a drawn shape that will take so many times its budget is not followed until the budget is used up */
 #define HANG_FACTOR 50.0
 #define HANG_LEAST 1e6
 /* The candidate's environments in the order of its cases.  Buffers lie close together in the last, because an index error may reach another buffer
@@ -408,7 +406,7 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
    t.options = (rkb_machine_options_t){
       .memory_bytes = verifier->config->memory,
       .thread_instructions = t.budget,
-      .foresee = candidate->foresee ? FORESEEN_TIMES : 0,
+      .foresee = candidate->foresee,
       .foresee_seed = verifier_seed(verifier, candidate, FORESEEN_SEED),
       .decisions = candidate->noted != NULL,
       .loops = true,

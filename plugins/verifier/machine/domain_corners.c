@@ -2,7 +2,7 @@
  *
  * If a grid has too many blocks there, the plan shows without execution that there is no launch.  Corners that cost little are executed,
  * because a loop may have a second turn only there.  For each dim that no chosen corner has at its maximum, the costliest of the cheap ones
- * is taken.  One thread. */
+ * is taken.  If a corner has many blocks and they take much, some of them are executed (large_offsets.c).  One thread. */
 #include "verifier.h"
 
 #include <stdlib.h>
@@ -12,8 +12,9 @@
 #define CORNER_WORK 5e5           /* most operations of a corner that is executed */
 #define CORNER_BYTES 3e5          /* and bytes of its tensors */
 #define CORNER_THREADS (1u << 16) /* and threads of its plan */
-#define MOST_CORNERS 64u          /* corners that cost so little, of which */
-#define EXECUTED_CORNERS 4u       /* so many are executed */
+#define MANY_BLOCKS 64u           /* of a launch */
+#define FEW_BLOCKS 8u             /* of each other launch: a sample has all of them, so what they write is known */
+#define MOST_CHEAP 64u            /* corners that cost so little, of which MOST_CORNERS are executed */
 
 /* One that costs little. */
 struct corner {
@@ -26,13 +27,13 @@ struct corners {
    const struct verifier *verifier;
    const struct candidate *candidate;
    rkb_case_t *unplanned; /* the first that the candidate has no plan for; owned */
-   struct corner cheap[MOST_CORNERS];
+   struct corner cheap[MOST_CHEAP];
    uint32_t count;
 };
 
 static void note_cheap(struct corners *c, const rkb_plan_t *plan, const rkb_case_t *corner, uint32_t index) {
    if (corner->operations > CORNER_WORK || corner->bytes > CORNER_BYTES ||
-       shapes_plan_threads(plan) > CORNER_THREADS || c->count == MOST_CORNERS)
+       shapes_plan_threads(plan) > CORNER_THREADS || c->count == MOST_CHEAP)
       return;
    struct corner *noted = &c->cheap[c->count++];
    *noted = (struct corner){.index = index, .operations = corner->operations};
@@ -84,15 +85,15 @@ static uint64_t highest_dims(const struct corners *c, uint32_t noted) {
 }
 
 /* Among the cheap corners that have dim d at its maximum, the costliest; among equally costly ones, the one with the most missing dims at
- * their maximum.  MOST_CORNERS: there is none. */
+ * their maximum.  MOST_CHEAP: there is none. */
 static uint32_t costliest_with(const struct corners *c, uint32_t d, uint64_t missing) {
-   uint32_t best = MOST_CORNERS;
+   uint32_t best = MOST_CHEAP;
    int most = 0;
    for (uint32_t n = 0; n < c->count; n++) {
       const uint64_t highest = highest_dims(c, n);
       const int gains = __builtin_popcountll(highest & missing);
       const double operations = c->cheap[n].operations;
-      if ((highest >> d & 1) && (best == MOST_CORNERS || operations > c->cheap[best].operations ||
+      if ((highest >> d & 1) && (best == MOST_CHEAP || operations > c->cheap[best].operations ||
                                  (operations == c->cheap[best].operations && gains > most))) {
          best = n;
          most = gains;
@@ -107,9 +108,9 @@ static int draw_cheap(const struct corners *c, rkb_case_t **drawn, uint32_t room
    uint64_t missing = UINT64_MAX; /* dims that no chosen corner has at their most */
    uint32_t chosen = 0;
    int status = RKB_OK;
-   for (uint32_t d = 0; d < MOST_DIMS && status == RKB_OK && chosen < EXECUTED_CORNERS && *count < room; d++) {
-      const uint32_t n = missing >> d & 1 ? costliest_with(c, d, missing) : MOST_CORNERS;
-      if (n == MOST_CORNERS)
+   for (uint32_t d = 0; d < MOST_DIMS && status == RKB_OK && chosen < MOST_CORNERS && *count < room; d++) {
+      const uint32_t n = missing >> d & 1 ? costliest_with(c, d, missing) : MOST_CHEAP;
+      if (n == MOST_CHEAP)
          continue;
       chosen++;
       missing &= ~highest_dims(c, n);
@@ -135,5 +136,24 @@ int corners_draw(const struct verifier *me, const struct candidate *candidate, r
    if (status == RKB_OK)
       status = draw_cheap(c, drawn, room, count, err);
    free(c);
+   return status;
+}
+
+int corners_has_many_blocks(const struct verifier *me, const struct candidate *candidate,
+                            const rkb_case_t *corner, bool *many, rkb_error_t *err) {
+   rkb_finding_t finding = {0};
+   rkb_plan_t *plan = NULL;
+   uint32_t large = 0, small = 0;
+   const int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, corner,
+                                       &plan, &finding, err);
+   for (uint32_t n = 0; plan && n < plan->launch_count; n++) {
+      const uint32_t *grid = plan->launches[n].grid;
+      const uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
+      large += blocks > MANY_BLOCKS;
+      small += blocks <= FEW_BLOCKS;
+   }
+   *many = plan && large == 1 && small + 1 == plan->launch_count;
+   if (plan)
+      me->kernel->plan_free(plan);
    return status;
 }

@@ -2,7 +2,7 @@
  * far_shapes.c draws a shape that has such a tensor.  Its blocks are sampled as at a bench shape (bench_values.c), with inputs made where they are
  * read, and elements that they wrote are judged.  Their cost is bounded, so blocks that loop over such a tensor are left out (far_weights.c).
  * docs/verdicts.md.  The same is done at shapes that are too much work to be executed whole, and at which the manifest decides something
- * that it decides nowhere else (manifest_decisions.c).  One worker thread a candidate. */
+ * that it decides nowhere else (manifest_decisions.c), and at corners of the domain with many blocks.  One worker thread a candidate. */
 #include "bench_values.h"
 #include "far_shapes.h"
 
@@ -13,6 +13,7 @@
 /* Blocks of a launch, and elements of an output: an offset that overflows is wrong in all blocks beyond it, and the last block is among them. */
 #define FAR_DRAWN 8u
 #define FAR_JUDGED 8192u
+#define WHOLE_BUDGET 1000000000u /* of a corner whose blocks tell nothing by themselves */
 #define FAR_INDEX 0xffu  /* a number for random streams, apart from those of bench cases */
 
 /* Executes drawn blocks alone, since others of the sample are too much work. */
@@ -69,14 +70,15 @@ static void take_outcome(struct outcome *to, struct outcome *own) {
       outcome_note(to, own->rank, own->reason, json_incref(own->evidence), "%s", own->message);
 }
 
-/* *judged: elements; index: a number for random streams. */
+/* *judged: elements; *all: something of each output was judged; index: a number for random streams. */
 static int judge_shape(const struct verifier *me, struct candidate *candidate, rkb_case_t *shape,
-                       uint32_t index, struct outcome *outcome, uint64_t *judged, rkb_error_t *err) {
+                       uint32_t index, struct outcome *outcome, uint64_t *judged, bool *all, rkb_error_t *err) {
    struct candidate own = *candidate;
    struct outcome found;
    rkb_plan_t *plan = NULL;
    rkb_finding_t finding = {0};
    *judged = 0;
+   *all = false;
    if (!candidate->budget)
       return RKB_OK;
    int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, shape, &plan,
@@ -103,8 +105,40 @@ static int judge_shape(const struct verifier *me, struct candidate *candidate, r
    candidate->budget -= before - own.budget - own.more;
    take_outcome(outcome, &found);
    *judged = found.first_numbers && !s.reached ? 0 : s.judged; /* far rows have later numbers */
+   *all = *judged && !s.unjudged[0];
    outcome_free(&found);
    me->kernel->plan_free(plan);
+   return status;
+}
+
+/* Executes the shape whole. */
+static int execute_whole(const struct verifier *me, struct candidate *candidate, const rkb_case_t *shape,
+                         struct outcome *outcome, rkb_error_t *err) {
+   struct candidate own = *candidate;
+   struct outcome found;
+   outcome_init(&found, outcome->debug);
+   own.budget = own.budget < WHOLE_BUDGET ? own.budget : WHOLE_BUDGET;
+   const int status = case_run(me, &own, shape, &found, err);
+   candidate->budget -= found.work < candidate->budget ? found.work : candidate->budget;
+   found.orders = outcome->orders; /* the check cases had them */
+   if (status == RKB_OK)
+      outcome_join(outcome, &found);
+   outcome_free(&found);
+   return status;
+}
+
+/* If the blocks' results depend on blocks that were not executed, all are executed. */
+static int judge_corners(const struct verifier *me, struct candidate *candidate, struct outcome *outcome,
+                         rkb_error_t *err) {
+   int status = RKB_OK;
+   for (uint32_t n = 0; n < candidate->corner_count && status == RKB_OK && outcome->rank == 0; n++) {
+      rkb_case_t *corner = candidate->corners[n];
+      uint64_t judged;
+      bool all;
+      status = judge_shape(me, candidate, corner, FAR_INDEX - 1 - MOST_LARGE - n, outcome, &judged, &all, err);
+      if (status == RKB_OK && !all && outcome->rank == 0)
+         status = execute_whole(me, candidate, corner, outcome, err);
+   }
    return status;
 }
 
@@ -113,9 +147,10 @@ int large_offsets_judge(const struct verifier *me, struct candidate *candidate, 
    const rkb_device_t *device = me->kernel->device(me->host);
    rkb_case_t *corner = NULL;
    uint64_t judged = 0;
+   bool all;
    int status = far_shape_draw(me, candidate, &corner, err);
    if (status == RKB_OK && corner)
-      status = judge_shape(me, candidate, corner, FAR_INDEX, outcome, &judged, err);
+      status = judge_shape(me, candidate, corner, FAR_INDEX, outcome, &judged, &all, err);
    outcome->far_judged = judged != 0;
    if (corner)
       snprintf(outcome->far, sizeof outcome->far, "%s", corner->name);
@@ -123,6 +158,6 @@ int large_offsets_judge(const struct verifier *me, struct candidate *candidate, 
       me->task->case_free(corner);
    for (uint32_t n = 0; n < candidate->large_count && status == RKB_OK && outcome->rank == 0; n++)
       if (device && candidate->large[n]->bytes <= device->memory_bytes)
-         status = judge_shape(me, candidate, candidate->large[n], FAR_INDEX - 1 - n, outcome, &judged, err);
-   return status;
+         status = judge_shape(me, candidate, candidate->large[n], FAR_INDEX - 1 - n, outcome, &judged, &all, err);
+   return status == RKB_OK ? judge_corners(me, candidate, outcome, err) : status;
 }

@@ -164,6 +164,7 @@ struct noted_decisions; /* noted_decisions.h */
 #define MOST_WORDS 1024u
 
 #define MOST_LARGE 2u
+#define MOST_CORNERS 4u /* of the domain, that are executed */
 
 /* Environments that a candidate sees (machine/state/environment.h): the plainest, one in which buffers lie close together, and two that differ in
  * each bit of an address. */
@@ -176,7 +177,7 @@ struct candidate {
    uint32_t peaks; /* seeds of the family "peaks" that a drawn shape is executed on too */
    bool once; /* cases are executed on the first family alone, and not again */
    bool ends; /* cases are executed to find out whether the kernel ends, in ascending and descending order, without records of races, and judged */
-   bool foresee;          /* a case's run ends as soon as it can be seen that its budget will not do */
+   uint32_t foresee;      /* a case's run ends as soon as it can be seen that it takes more than so many times its budget; 0: it does not */
    uint64_t first_budget; /* with once: of a case's first run, which others follow where the order of the threads may matter; 0: none do */
    struct noted_decisions *noted; /* what the launches of whole runs decide is added here; NULL: it is not asked for */
    const rkb_plan_t *lender; /* a plan whose launches are executed in place of the cases' own; NULL: none */
@@ -194,6 +195,8 @@ struct candidate {
    rkb_case_t *large
       [MOST_LARGE]; /* shapes too large to be executed whole, at which the manifest decides something (manifest_decisions.c); owned by the stage */
    uint32_t large_count;
+   rkb_case_t *corners[MOST_CORNERS]; /* of the domain, of which only some blocks are executed (large_offsets.c); owned by the stage */
+   uint32_t corner_count;
    bool decides_too_much; /* its manifest decides more than is looked at, one by one (manifest_decisions.c) */
    struct links *
       links; /* of a bench case: made when they are first needed (launches_alone.c), freed by bench_cases.c */
@@ -310,6 +313,9 @@ int largest_grids_judge(const struct verifier *verifier, struct candidate *candi
  * after a failure. */
 int corners_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn, uint32_t room,
                  uint32_t *count, rkb_error_t *err);
+/* Whether blocks of the corner may be executed in place of all of them. */
+int corners_has_many_blocks(const struct verifier *verifier, const struct candidate *candidate,
+                            const rkb_case_t *corner, bool *many, rkb_error_t *err);
 
 /* manifest_decisions.c: shapes at which the manifest's expressions decide what they decide at none of `known`. */
 int manifest_decisions_draw(const struct verifier *verifier, struct candidate *candidate,
@@ -343,7 +349,8 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
  * wrote; and so at the far corner of the domain. */
 int bench_cases_judge(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome, rkb_error_t *err);
 
-/* large_offsets.c: executes a sample of the blocks of a corner of the domain whose tensors reach beyond 2^31, and judges some of what they wrote. */
+/* large_offsets.c: executes a sample of the blocks of a corner of the domain whose tensors reach beyond 2^31, and judges some of what they wrote.  The same at
+ * other shapes that are too large to be executed whole. */
 int large_offsets_judge(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome,
                         rkb_error_t *err);
 
