@@ -19,6 +19,14 @@ static uint64_t blocks_of(const struct sample *s, uint32_t launch) {
    return (uint64_t)grid[0] * grid[1] * grid[2];
 }
 
+static void note_last(struct sample *s, const rkb_machine_report_t *report, uint32_t launch) {
+   uint64_t products = 0;
+   for (uint32_t n = 0; launch < report->launch_count && n < RKB_TENSOR_TYPE_COUNT; n++)
+      products += report->launches[launch].tensor_products[n];
+   s->last_work = report->work > s->last_work ? report->work : s->last_work;
+   s->last_products = products > s->last_products ? products : s->last_products;
+}
+
 /* *work: what the block did.  *heavy: that is more than most, whatever the inputs hold, and nothing else was found. */
 static int follow_block(struct sample *s, rkb_machine_blocks_t *lists, uint32_t launch, uint64_t block, uint64_t most, uint64_t *work,
                         bool *heavy, rkb_error_t *err) {
@@ -38,6 +46,7 @@ static int follow_block(struct sample *s, rkb_machine_blocks_t *lists, uint32_t 
    if (status == RKB_OK) {
       sample_spend(s, report.work);
       *work = report.work;
+      note_last(s, &report, launch);
       *heavy = report.finding_count == 1 && strcmp(report.findings[0].reason, "limit.budget") == 0 &&
                !sample_is_steered(&options, &report);
    }

@@ -72,7 +72,8 @@ static void take_outcome(struct outcome *to, struct outcome *own) {
 
 /* *judged: elements; *all: something of each output was judged; index: a number for random streams. */
 static int judge_shape(const struct verifier *me, struct candidate *candidate, rkb_case_t *shape,
-                       uint32_t index, struct outcome *outcome, uint64_t *judged, bool *all, rkb_error_t *err) {
+                       uint32_t index, bool is_corner, struct outcome *outcome, uint64_t *judged, bool *all,
+                       rkb_error_t *err) {
    struct candidate own = *candidate;
    struct outcome found;
    rkb_plan_t *plan = NULL;
@@ -98,6 +99,7 @@ static int judge_shape(const struct verifier *me, struct candidate *candidate, r
                       .plan = plan,
                       .outcome = &found,
                       .lone = true,
+                      .corner = is_corner,
                       .most_judged = FAR_JUDGED,
                       .family = me->task->family_at(me->host, shape, 0),
                       .seed = verifier_seed(me, candidate, 0)};
@@ -135,7 +137,7 @@ static int judge_corners(const struct verifier *me, struct candidate *candidate,
       rkb_case_t *corner = candidate->corners[n];
       uint64_t judged;
       bool all;
-      status = judge_shape(me, candidate, corner, FAR_INDEX - 1 - MOST_LARGE - n, outcome, &judged, &all, err);
+      status = judge_shape(me, candidate, corner, FAR_INDEX - 1 - MOST_LARGE - n, true, outcome, &judged, &all, err);
       if (status == RKB_OK && !all && outcome->rank == 0)
          status = execute_whole(me, candidate, corner, outcome, err);
    }
@@ -150,7 +152,7 @@ int large_offsets_judge(const struct verifier *me, struct candidate *candidate, 
    bool all;
    int status = far_shape_draw(me, candidate, &corner, err);
    if (status == RKB_OK && corner)
-      status = judge_shape(me, candidate, corner, FAR_INDEX, outcome, &judged, &all, err);
+      status = judge_shape(me, candidate, corner, FAR_INDEX, false, outcome, &judged, &all, err);
    outcome->far_judged = judged != 0;
    if (corner)
       snprintf(outcome->far, sizeof outcome->far, "%s", corner->name);
@@ -158,6 +160,6 @@ int large_offsets_judge(const struct verifier *me, struct candidate *candidate, 
       me->task->case_free(corner);
    for (uint32_t n = 0; n < candidate->large_count && status == RKB_OK && outcome->rank == 0; n++)
       if (device && candidate->large[n]->bytes <= device->memory_bytes)
-         status = judge_shape(me, candidate, candidate->large[n], FAR_INDEX - 1 - n, outcome, &judged, &all, err);
+         status = judge_shape(me, candidate, candidate->large[n], FAR_INDEX - 1 - n, false, outcome, &judged, &all, err);
    return status == RKB_OK ? judge_corners(me, candidate, outcome, err) : status;
 }

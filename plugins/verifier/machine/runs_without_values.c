@@ -3,8 +3,11 @@
  * multiplied.  Inputs that reached control or an address in check cases have their values all the same.  Often parameters alone decide
  * which bytes are written; then only the instructions that decide it are executed.  One worker thread a sample. */
 #include "bench_values.h"
+#include "machine/state/run_counts.h"
 
 #include <string.h>
+
+#define LIGHT_TIMES 4u /* what a block of a far shape may do, times what the last one does */
 
 int sample_run_once(const struct sample *s, const rkb_machine_options_t *options,
                     const rkb_machine_buffer_t *buffers, rkb_machine_t **machine,
@@ -100,6 +103,13 @@ static bool was_cut(const rkb_machine_report_t *report) {
    return cut;
 }
 
+/* Whether the sample surely takes less than its limit, as the last blocks tell. */
+static bool is_light(const struct sample *s, const rkb_machine_options_t *options) {
+   const uint64_t blocks = s->blocks.judged[0].count;
+   return s->last_work && LIGHT_TIMES * blocks * s->last_work <= options->thread_instructions &&
+          LIGHT_TIMES * blocks * s->last_products <= MACHINE_FREE_PRODUCTS;
+}
+
 int sample_run_to_limit(struct sample *s, const rkb_machine_options_t *options, bool *enough,
                         rkb_error_t *err) {
    const rkb_machine_module_t *module = s->candidate->module;
@@ -107,7 +117,7 @@ int sample_run_to_limit(struct sample *s, const rkb_machine_options_t *options, 
    rkb_machine_options_t own = *options;
    rkb_machine_report_t report;
    *enough = false;
-   if (!rkb_machine_contains(module, entry, "wgmma.mma_async") ||
+   if (is_light(s, options) || !rkb_machine_contains(module, entry, "wgmma.mma_async") ||
        !rkb_machine_contains(module, entry, "cp.async.bulk.tensor"))
       return RKB_OK;
    own.no_values = own.charged = true;
