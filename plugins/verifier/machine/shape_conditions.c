@@ -11,11 +11,20 @@ static uint64_t mixed(uint64_t value) {
    return value ^ value >> 27;
 }
 
+/* Takes an outcome that no noted shape had. */
+static void take_new(struct shape_conditions *c, uint64_t feature) {
+   c->found += WEIGHT_OF_CONDITION;
+   c->news[feature >> 6 & (NEWS_WORDS - 1)] |= UINT64_C(1) << (feature & 63);
+}
+
 static void take_condition(void *argument, uint32_t number, bool outcome) {
    struct shape_conditions *c = argument;
    uint8_t *met = c->met[c->kernel];
+   const uint64_t decided = (uint64_t)c->kernel << 40 | (uint64_t)number << 1 | outcome,
+                  feature = mixed(UINT64_C(5) << 56 | decided);
    if (c->of_results) {
-      c->found += met && !(met[number] >> outcome & 1) ? WEIGHT_OF_CONDITION : 0;
+      if (met && !(met[number] >> outcome & 1))
+         take_new(c, feature);
       if (c->note && met)
          met[number] |= (uint8_t)(1u << outcome);
       return;
@@ -26,9 +35,8 @@ static void take_condition(void *argument, uint32_t number, bool outcome) {
       c->solved[c->kernel][number] = 1;
       c->sought = true;
    }
-   const uint64_t decided = (uint64_t)c->kernel << 40 | (uint64_t)number << 1 | outcome;
-   c->found +=
-      WEIGHT_OF_CONDITION * shape_features_take(c->features, mixed(UINT64_C(5) << 56 | decided), c->note);
+   if (shape_features_take(c->features, feature, c->note))
+      take_new(c, feature);
    if (c->before)
       c->found +=
          WEIGHT_OF_TWO *
@@ -38,8 +46,9 @@ static void take_condition(void *argument, uint32_t number, bool outcome) {
 
 static void take_change(void *argument, uint64_t constant) {
    struct shape_conditions *c = argument;
-   c->found +=
-      WEIGHT_OF_CONDITION * shape_features_take(c->features, mixed(UINT64_C(9) << 56 ^ constant), c->note);
+   const uint64_t feature = mixed(UINT64_C(9) << 56 ^ constant);
+   if (shape_features_take(c->features, feature, c->note))
+      take_new(c, feature);
 }
 
 rkb_machine_conditions_t *shape_conditions_read(const struct shape_conditions *c, const char *entry,
@@ -70,6 +79,7 @@ int shape_conditions_new(struct shape_conditions *c, const rkb_case_t *the_case,
    if (status != RKB_OK || !plan)
       return status;
    c->found = 0;
+   memset(c->news, 0, sizeof c->news);
    c->note = note;
    for (uint32_t n = 0; n < plan->launch_count; n++) {
       const rkb_plan_launch_t *launch = &plan->launches[n];

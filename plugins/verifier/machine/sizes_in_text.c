@@ -8,7 +8,9 @@
  * are tried, so that an author who hides one among many cannot know whether it is left out.  One thread. */
 #include "size_solver.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MOST_TOLD 4u       /* shapes that are kept for numbers of the text */
 #define MOST_SOLVED 3u     /* and for conditions that were solved */
@@ -16,6 +18,7 @@
 #define MOST_SOLUTIONS 60u /* tried, from one shape */
 #define MOST_KNOWN 2u      /* drawn shapes from which conditions are solved, beside the smallest check case */
 #define MOST_TRIED 160u /* from one shape */
+#define SHORT_DIM 1024 /* a dim is not made shorter: rings of buffers come round some times */
 #define MOST_PAIRS 8u   /* of factors of one number */
 #define LARGER 10       /* the work of other drawn shapes */
 #define MOST_NUMBERS (MOST_WORDS + 256u)
@@ -40,6 +43,49 @@ static bool has_room(const struct told *t) {
    return *t->count < t->room && t->base_count < t->most && t->tried < MOST_TRIED;
 }
 
+static void dims_of(const rkb_case_t *base, int64_t *dims) {
+   for (uint32_t d = 0; d < base->dim_count; d++)
+      dims[d] = base->dims[d].value;
+}
+
+static bool has_all(const uint64_t *news, const uint64_t *wanted) {
+   bool all = true;
+   for (uint32_t n = 0; n < NEWS_WORDS; n++)
+      all &= (wanted[n] & ~news[n]) == 0;
+   return all;
+}
+
+/* Halves a dim, to the same remainder by 32, as long as the kernels decide there all that is new at the shape. */
+static int shorten_dim(struct told *t, rkb_case_t **made, uint32_t d, rkb_error_t *err) {
+   const struct verifier *me = t->verifier;
+   int64_t dims[MOST_SOLVED_DIMS];
+   uint64_t wanted[NEWS_WORDS];
+   rkb_random_t stream = t->stream; /* what is drawn later does not depend on this */
+   int status = RKB_OK;
+   memcpy(wanted, t->conditions.news, sizeof wanted);
+   dims_of(*made, dims);
+   while (dims[d] >= 2 * SHORT_DIM && status == RKB_OK) {
+      rkb_case_t *shorter = NULL;
+      uint32_t news;
+      dims[d] -= dims[d] / 2 / 32 * 32;
+      status = me->task->case_with_dims(me->host, *made, &stream, dims, INFINITY, &shorter, err);
+      if (status == RKB_ERR_LIMIT || !shorter)
+         break;
+      status = shape_conditions_new(&t->conditions, shorter, false, &news, err);
+      rkb_case_t *unused = shorter;
+      const bool same = status == RKB_OK && has_all(t->conditions.news, wanted);
+      if (same) {
+         unused = *made;
+         *made = shorter;
+      }
+      me->task->case_free(unused);
+      if (!same)
+         break;
+   }
+   memcpy(t->conditions.news, wanted, sizeof wanted);
+   return status == RKB_ERR_LIMIT ? RKB_OK : status;
+}
+
 /* Keeps the shape if the kernels decide something new there. */
 static int try_dims(struct told *t, const rkb_case_t *base, const int64_t *dims, rkb_error_t *err) {
    const struct verifier *me = t->verifier;
@@ -55,14 +101,17 @@ static int try_dims(struct told *t, const rkb_case_t *base, const int64_t *dims,
       me->task->case_free(made);
       return status;
    }
+   for (uint32_t d = 0; t->conditions.follows && t->least == WEIGHT_OF_CONDITION && d < made->dim_count &&
+                        status == RKB_OK;
+        d++)
+      status = shorten_dim(t, &made, d, err);
+   if (status != RKB_OK) {
+      me->task->case_free(made);
+      return status;
+   }
    t->drawn[(*t->count)++] = made;
    t->bases[t->base_count++] = made;
    return shape_conditions_new(&t->conditions, made, true, &news, err);
-}
-
-static void dims_of(const rkb_case_t *base, int64_t *dims) {
-   for (uint32_t d = 0; d < base->dim_count; d++)
-      dims[d] = base->dims[d].value;
 }
 
 static int try_each_dim(struct told *t, const rkb_case_t *base, int64_t number, rkb_error_t *err) {
