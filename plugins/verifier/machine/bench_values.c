@@ -477,7 +477,7 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
       status = twin_blocks_find(s, err);
    if (status == RKB_OK && !s->lone && !s->target && s->outcome->rank == 0)
       status = sample_find_past(s, err);
-   if (status == RKB_OK && (!s->lone || (s->corner && s->facet)) && !s->target && s->outcome->rank == 0)
+   if (status == RKB_OK && (!s->lone || (s->races && s->facet)) && !s->target && s->outcome->rank == 0)
       status = sample_find_races(s, err);
    list_unjudged(s);
    if (status == RKB_OK && s->machine && s->unjudged[0])

@@ -73,7 +73,7 @@ struct sample {
    struct compared_elements *
       compared; /* the elements that are compared, chosen before values are computed; NULL: all values are computed */
    bool reached;     /* an element was judged that lies beyond 2^31 bytes of an output */
-   bool corner;      /* at a corner of the domain: races are looked for too */
+   bool races;       /* where lone: races are looked for all the same */
    uint64_t last_work, last_products; /* of a far shape: what the most dear one of the launches' last blocks did, with multiply-adds; 0: it is not known */
    bool drawn_alone; /* of a far shape: drawn blocks are executed and no others (large_offsets.c) */
    bool stale; /* the buffers hold old values where blocks that were not executed would change them */
@@ -210,6 +210,12 @@ int sample_judge_reduced(struct sample *s, rkb_error_t *err);
 /* far_weights.c: what executing the sample of a far shape is worth. */
 #define FAR_BUDGET 60000000u /* thread-instructions, of the sampled blocks */
 #define FAR_TIMES 64u
+#define FAR_INDEX 0xffu /* a number for random streams, apart from those of bench cases */
+/* large_offsets.c: samples blocks of a shape.  *judged: elements; *all: something of each output was judged; index: a number for random streams, at most
+ * FAR_INDEX; races: looks for races too. */
+int large_offsets_judge_shape(const struct verifier *verifier, struct candidate *candidate, rkb_case_t *shape,
+                              uint32_t index, bool races, struct outcome *outcome, uint64_t *judged,
+                              bool *all, rkb_error_t *err);
 enum far_weight {
    FAR_FEASIBLE,
    FAR_FOR_NOTHING, /* much work, and nothing could be compared */

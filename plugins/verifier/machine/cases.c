@@ -14,8 +14,8 @@
 #define DRAWN_BUDGET 30000000u
 /* A run of a drawn shape that will take so many times its budget is not followed until the budget is used up. */
 #define FORESEEN_TIMES 2u
-/* A corner with many blocks, of which all together take more: some of them are executed in place of all. */
-#define CORNER_BUDGET 20000000u
+/* A shape with many blocks, of which all together take more: some of them are executed in place of all. */
+#define WIDE_BUDGET 20000000u
 /* At a shape with so many blocks that a bound on a grid takes effect, all blocks count. */
 #define MANY_BLOCKS_BUDGET 1000000000u
 /* The budget of drawn shapes that could not be executed once within DRAWN_BUDGET; at most MOST_DEAR of these are executed once with it, because some kernels do
@@ -41,7 +41,7 @@ struct part {
    uint64_t most;  /* budget it may have */
    uint64_t given; /* budget it had */
    bool drawn;     /* within DRAWN_BUDGET */
-   bool corner;    /* within CORNER_BUDGET */
+   bool wide;      /* within WIDE_BUDGET */
    bool looped;    /* found by what a loop counts: it says nothing of what shapes usually cost */
    bool once;      /* on the first family alone */
    bool beyond;    /* a grid far larger than fits: whether it ends, and its values */
@@ -116,7 +116,7 @@ static void execute(const struct work *work, struct part *part, uint64_t left, s
    part->started = true;
    candidate.once |= part->once;
    candidate.ends = part->beyond;
-   candidate.foresee = part->corner ? 1 : part->drawn && part->most == DRAWN_BUDGET ? FORESEEN_TIMES : 0;
+   candidate.foresee = part->wide ? 1 : part->drawn && part->most == DRAWN_BUDGET ? FORESEEN_TIMES : 0;
    candidate.peaks = part->peaks;
    candidate.first_budget = part->once ? DEAR_BUDGET : 0;
    part->given = candidate.budget = share_of(part, left);
@@ -217,14 +217,15 @@ static void list_looped(struct work *work) {
    work->looped_count = 0;
 }
 
-/* Where nothing is judged at bench shapes, no blocks of a corner are judged by themselves either. */
-static int limit_corner(const struct work *work, struct part *part, rkb_error_t *err) {
+/* Where nothing is judged at bench shapes, no blocks of a shape are judged by themselves either. */
+static int limit_wide(const struct work *work, struct part *part, uint32_t *wide, rkb_error_t *err) {
    const struct verifier *me = work->verifier;
-   if (!me->config->bench_points)
+   if (!me->config->bench_points || *wide == MOST_WIDE)
       return RKB_OK;
-   const int status = corners_has_many_blocks(me, work->candidate, part->the_case, &part->corner, err);
-   if (part->corner)
-      part->most = CORNER_BUDGET;
+   const int status = wide_shapes_has_many_blocks(me, work->candidate, part->the_case, &part->wide, err);
+   if (part->wide)
+      part->most = WIDE_BUDGET;
+   *wide += part->wide;
    return status;
 }
 
@@ -257,17 +258,18 @@ static int list_cases(struct work *work, struct candidate *candidate, rkb_error_
    if (status == RKB_OK)
       status = list_decided(work, candidate, err);
    const uint32_t first_looped = work->drawn_count;
-   uint32_t peaks[MOST_CASES];
+   uint32_t peaks[MOST_CASES], wide = 0;
    peaks_choose(me, work->drawn, drawn, peaks);
    list_looped(work);
    for (uint32_t n = 0; n < work->drawn_count && status == RKB_OK; n++) {
-      const bool small = n < drawn || n >= others, corner = n >= first_corner && n < others;
+      const bool small = n < drawn || n >= others,
+                 told = (n >= first_corner && n < others) || (n >= decided && n < first_looped);
       add_part(work, work->drawn[n], NULL,
                n >= decided ? DEAR_BUDGET
                : small      ? DRAWN_BUDGET
                             : MANY_BLOCKS_BUDGET);
-      if (corner)
-         status = limit_corner(work, &work->parts[work->count - 1], err);
+      if (told)
+         status = limit_wide(work, &work->parts[work->count - 1], &wide, err);
       work->parts[work->count - 1].drawn = small;
       work->parts[work->count - 1].looped = n >= first_looped;
       work->parts[work->count - 1].peaks = n < drawn ? peaks[n] : 0;
@@ -311,7 +313,7 @@ static int add_owed(struct work *work, rkb_error_t *err) {
 }
 
 static bool was_dear(const struct part *part) {
-   return (part->drawn || part->once) && part->outcome.over_budget && !part->outcome.executed;
+   return (part->drawn || part->once) && !part->wide && part->outcome.over_budget && !part->outcome.executed;
 }
 
 /* Thread-instructions for each operation and each thread that the candidate has at the part's shape. */
@@ -423,15 +425,15 @@ static int judge_dear(const struct work *work, struct outcome *outcome, rkb_erro
    return status;
 }
 
-/* Leaves corners to large_offsets.c whose blocks together took more than their budget. */
-static void hand_over_corners(struct work *work, struct candidate *candidate) {
+/* Leaves shapes to wide_shapes.c whose blocks together took more than their budget. */
+static void hand_over_wide(struct work *work, struct candidate *candidate) {
    for (uint32_t n = 0; n < work->round; n++) {
       const struct part *part = &work->parts[n];
-      if (!part->corner || !part->outcome.over_budget || part->outcome.executed)
+      if (!part->wide || !part->outcome.over_budget || part->outcome.executed)
          continue;
       for (uint32_t d = 0; d < work->drawn_count; d++)
-         if (work->drawn[d] == part->the_case && candidate->corner_count < MOST_CORNERS) {
-            candidate->corners[candidate->corner_count++] = work->drawn[d];
+         if (work->drawn[d] == part->the_case && candidate->wide_count < MOST_WIDE) {
+            candidate->wide[candidate->wide_count++] = work->drawn[d];
             work->drawn[d] = NULL;
          }
    }
@@ -527,7 +529,7 @@ int cases_run(const struct verifier *verifier, struct candidate *candidate, stru
    if (more && status == RKB_OK && outcome->waits && outcome->rank < RKB_MACHINE_UNKNOWN)
       status = largest_grids_judge(verifier, candidate, outcome, err);
    if (more && status == RKB_OK)
-      hand_over_corners(work, candidate);
+      hand_over_wide(work, candidate);
    for (uint32_t n = 0; n < work->count; n++)
       outcome_free(&work->parts[n].outcome);
    for (uint32_t n = 0; n < work->drawn_count; n++)

@@ -2,7 +2,7 @@
  *
  * If a grid has too many blocks there, the plan shows without execution that there is no launch.  Corners that cost little are executed,
  * because a loop may have a second turn only there.  For each dim that no chosen corner has at its maximum, the costliest of the cheap ones
- * is taken.  If a corner has many blocks and they take much, some of them are executed (large_offsets.c).  One thread. */
+ * is taken.  If a corner has many blocks and they take much, some of them are executed (wide_shapes.c).  One thread. */
 #include "verifier.h"
 
 #include <stdlib.h>
@@ -12,8 +12,6 @@
 #define CORNER_WORK 5e5           /* most operations of a corner that is executed */
 #define CORNER_BYTES 3e5          /* and bytes of its tensors */
 #define CORNER_THREADS (1u << 16) /* and threads of its plan */
-#define MANY_BLOCKS 64u           /* of a launch */
-#define FEW_BLOCKS 8u             /* of each other launch: a sample has all of them, so what they write is known */
 #define MOST_CHEAP 64u            /* corners that cost so little, of which MOST_CORNERS are executed */
 
 /* One that costs little. */
@@ -136,24 +134,5 @@ int corners_draw(const struct verifier *me, const struct candidate *candidate, r
    if (status == RKB_OK)
       status = draw_cheap(c, drawn, room, count, err);
    free(c);
-   return status;
-}
-
-int corners_has_many_blocks(const struct verifier *me, const struct candidate *candidate,
-                            const rkb_case_t *corner, bool *many, rkb_error_t *err) {
-   rkb_finding_t finding = {0};
-   rkb_plan_t *plan = NULL;
-   uint32_t large = 0, small = 0;
-   const int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, corner,
-                                       &plan, &finding, err);
-   for (uint32_t n = 0; plan && n < plan->launch_count; n++) {
-      const uint32_t *grid = plan->launches[n].grid;
-      const uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
-      large += blocks > MANY_BLOCKS;
-      small += blocks <= FEW_BLOCKS;
-   }
-   *many = plan && large == 1 && small + 1 == plan->launch_count;
-   if (plan)
-      me->kernel->plan_free(plan);
    return status;
 }

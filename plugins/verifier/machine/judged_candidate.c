@@ -56,8 +56,8 @@ int judged_candidate_open(const struct verifier *me, rkb_job_t job, const rkb_it
 void judged_candidate_close(const struct verifier *me, struct candidate *candidate) {
    for (uint32_t n = 0; n < candidate->large_count; n++)
       me->task->case_free(candidate->large[n]);
-   for (uint32_t n = 0; n < candidate->corner_count; n++)
-      me->task->case_free(candidate->corners[n]);
+   for (uint32_t n = 0; n < candidate->wide_count; n++)
+      me->task->case_free(candidate->wide[n]);
    rkb_machine_module_free(candidate->module);
    if (candidate->build)
       me->kernel->build_free(candidate->build);

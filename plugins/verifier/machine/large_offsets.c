@@ -2,7 +2,7 @@
  * far_shapes.c draws a shape that has such a tensor.  Its blocks are sampled as at a bench shape (bench_values.c), with inputs made where they are
  * read, and elements that they wrote are judged.  Their cost is bounded, so blocks that loop over such a tensor are left out (far_weights.c).
  * docs/verdicts.md.  The same is done at shapes that are too much work to be executed whole, and at which the manifest decides something
- * that it decides nowhere else (manifest_decisions.c), and at corners of the domain with many blocks.  One worker thread a candidate. */
+ * that it decides nowhere else (manifest_decisions.c), and at shapes with many blocks (wide_shapes.c).  One worker thread a candidate. */
 #include "bench_values.h"
 #include "far_shapes.h"
 
@@ -13,8 +13,6 @@
 /* Blocks of a launch, and elements of an output: an offset that overflows is wrong in all blocks beyond it, and the last block is among them. */
 #define FAR_DRAWN 8u
 #define FAR_JUDGED 8192u
-#define WHOLE_BUDGET 1000000000u /* of a corner whose blocks tell nothing by themselves */
-#define FAR_INDEX 0xffu  /* a number for random streams, apart from those of bench cases */
 
 /* Executes drawn blocks alone, since others of the sample are too much work. */
 static int sample_drawn(struct sample *s, rkb_random_t *stream, rkb_error_t *err) {
@@ -70,9 +68,8 @@ static void take_outcome(struct outcome *to, struct outcome *own) {
       outcome_note(to, own->rank, own->reason, json_incref(own->evidence), "%s", own->message);
 }
 
-/* *judged: elements; *all: something of each output was judged; index: a number for random streams. */
-static int judge_shape(const struct verifier *me, struct candidate *candidate, rkb_case_t *shape,
-                       uint32_t index, bool is_corner, struct outcome *outcome, uint64_t *judged, bool *all,
+int large_offsets_judge_shape(const struct verifier *me, struct candidate *candidate, rkb_case_t *shape,
+                       uint32_t index, bool races, struct outcome *outcome, uint64_t *judged, bool *all,
                        rkb_error_t *err) {
    struct candidate own = *candidate;
    struct outcome found;
@@ -99,7 +96,7 @@ static int judge_shape(const struct verifier *me, struct candidate *candidate, r
                       .plan = plan,
                       .outcome = &found,
                       .lone = true,
-                      .corner = is_corner,
+                      .races = races,
                       .most_judged = FAR_JUDGED,
                       .family = me->task->family_at(me->host, shape, 0),
                       .seed = verifier_seed(me, candidate, 0)};
@@ -113,37 +110,6 @@ static int judge_shape(const struct verifier *me, struct candidate *candidate, r
    return status;
 }
 
-/* Executes the shape whole. */
-static int execute_whole(const struct verifier *me, struct candidate *candidate, const rkb_case_t *shape,
-                         struct outcome *outcome, rkb_error_t *err) {
-   struct candidate own = *candidate;
-   struct outcome found;
-   outcome_init(&found, outcome->debug);
-   own.budget = own.budget < WHOLE_BUDGET ? own.budget : WHOLE_BUDGET;
-   const int status = case_run(me, &own, shape, &found, err);
-   candidate->budget -= found.work < candidate->budget ? found.work : candidate->budget;
-   found.orders = outcome->orders; /* the check cases had them */
-   if (status == RKB_OK)
-      outcome_join(outcome, &found);
-   outcome_free(&found);
-   return status;
-}
-
-/* If the blocks' results depend on blocks that were not executed, all are executed. */
-static int judge_corners(const struct verifier *me, struct candidate *candidate, struct outcome *outcome,
-                         rkb_error_t *err) {
-   int status = RKB_OK;
-   for (uint32_t n = 0; n < candidate->corner_count && status == RKB_OK && outcome->rank == 0; n++) {
-      rkb_case_t *corner = candidate->corners[n];
-      uint64_t judged;
-      bool all;
-      status = judge_shape(me, candidate, corner, FAR_INDEX - 1 - MOST_LARGE - n, true, outcome, &judged, &all, err);
-      if (status == RKB_OK && !all && outcome->rank == 0)
-         status = execute_whole(me, candidate, corner, outcome, err);
-   }
-   return status;
-}
-
 int large_offsets_judge(const struct verifier *me, struct candidate *candidate, struct outcome *outcome,
                         rkb_error_t *err) {
    const rkb_device_t *device = me->kernel->device(me->host);
@@ -152,7 +118,7 @@ int large_offsets_judge(const struct verifier *me, struct candidate *candidate, 
    bool all;
    int status = far_shape_draw(me, candidate, &corner, err);
    if (status == RKB_OK && corner)
-      status = judge_shape(me, candidate, corner, FAR_INDEX, false, outcome, &judged, &all, err);
+      status = large_offsets_judge_shape(me, candidate, corner, FAR_INDEX, false, outcome, &judged, &all, err);
    outcome->far_judged = judged != 0;
    if (corner)
       snprintf(outcome->far, sizeof outcome->far, "%s", corner->name);
@@ -160,6 +126,6 @@ int large_offsets_judge(const struct verifier *me, struct candidate *candidate, 
       me->task->case_free(corner);
    for (uint32_t n = 0; n < candidate->large_count && status == RKB_OK && outcome->rank == 0; n++)
       if (device && candidate->large[n]->bytes <= device->memory_bytes)
-         status = judge_shape(me, candidate, candidate->large[n], FAR_INDEX - 1 - n, false, outcome, &judged, &all, err);
-   return status == RKB_OK ? judge_corners(me, candidate, outcome, err) : status;
+         status = large_offsets_judge_shape(me, candidate, candidate->large[n], FAR_INDEX - 1 - n, false, outcome, &judged, &all, err);
+   return status == RKB_OK ? wide_shapes_judge(me, candidate, outcome, err) : status;
 }

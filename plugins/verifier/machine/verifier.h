@@ -165,6 +165,7 @@ struct noted_decisions; /* noted_decisions.h */
 
 #define MOST_LARGE 2u
 #define MOST_CORNERS 4u /* of the domain, that are executed */
+#define MOST_WIDE 16u
 
 /* Environments that a candidate sees (machine/state/environment.h): the plainest, one in which buffers lie close together, and two that differ in
  * each bit of an address. */
@@ -195,8 +196,8 @@ struct candidate {
    rkb_case_t *large
       [MOST_LARGE]; /* shapes too large to be executed whole, at which the manifest decides something (manifest_decisions.c); owned by the stage */
    uint32_t large_count;
-   rkb_case_t *corners[MOST_CORNERS]; /* of the domain, of which only some blocks are executed (large_offsets.c); owned by the stage */
-   uint32_t corner_count;
+   rkb_case_t *wide[MOST_WIDE]; /* shapes with many blocks that together are much work: some of these are executed (large_offsets.c); owned by the stage */
+   uint32_t wide_count;
    bool decides_too_much; /* its manifest decides more than is looked at, one by one (manifest_decisions.c) */
    struct links *
       links; /* of a bench case: made when they are first needed (launches_alone.c), freed by bench_cases.c */
@@ -313,9 +314,6 @@ int largest_grids_judge(const struct verifier *verifier, struct candidate *candi
  * after a failure. */
 int corners_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn, uint32_t room,
                  uint32_t *count, rkb_error_t *err);
-/* Whether blocks of the corner may be executed in place of all of them. */
-int corners_has_many_blocks(const struct verifier *verifier, const struct candidate *candidate,
-                            const rkb_case_t *corner, bool *many, rkb_error_t *err);
 
 /* manifest_decisions.c: shapes at which the manifest's expressions decide what they decide at none of `known`. */
 int manifest_decisions_draw(const struct verifier *verifier, struct candidate *candidate,
@@ -348,6 +346,13 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
 /* bench_cases.c: executes a sample of the blocks of each bench case, hands the counts to the speed model, and judges some of what they
  * wrote; and so at the far corner of the domain. */
 int bench_cases_judge(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome, rkb_error_t *err);
+
+/* wide_shapes.c: whether the shape has so many blocks that some of them may be executed in place of all. */
+int wide_shapes_has_many_blocks(const struct verifier *verifier, const struct candidate *candidate,
+                                const rkb_case_t *shape, bool *many, rkb_error_t *err);
+/* Judges blocks of the candidate's wide shapes. */
+int wide_shapes_judge(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome,
+                      rkb_error_t *err);
 
 /* large_offsets.c: executes a sample of the blocks of a corner of the domain whose tensors reach beyond 2^31, and judges some of what they wrote.  The same at
  * other shapes that are too large to be executed whole. */
