@@ -74,7 +74,8 @@ struct sample {
       compared; /* the elements that are compared, chosen before values are computed; NULL: all values are computed */
    bool reached;     /* an element was judged that lies beyond 2^31 bytes of an output */
    bool races;       /* where lone: races are looked for all the same */
-   uint64_t last_work, last_products; /* of a far shape: what the most dear one of the launches' last blocks did, with multiply-adds; 0: it is not known */
+   uint64_t last_work,
+      last_products; /* of a far shape: what the most dear one of the launches' last blocks did, with multiply-adds; 0: it is not known */
    bool drawn_alone; /* of a far shape: drawn blocks are executed and no others (large_offsets.c) */
    bool stale; /* the buffers hold old values where blocks that were not executed would change them */
 };

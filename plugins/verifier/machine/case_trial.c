@@ -434,7 +434,8 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
          rkb_machine_report(t.machine, &report);
       outcome->uneven = report.uneven;
       outcome->over_budget = true;
-      if (candidate->first_budget && t.one_schedule) /* one run of two would speak for both */
+      if (candidate->once && candidate->first_budget &&
+          t.one_schedule) /* one run of two would speak for both */
          outcome->orders = t.orders;
       note_unexecuted(the_case, outcome);
       trial_leave_out(

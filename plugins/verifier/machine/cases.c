@@ -41,7 +41,7 @@ struct part {
    uint64_t most;  /* budget it may have */
    uint64_t given; /* budget it had */
    bool drawn;     /* within DRAWN_BUDGET */
-   bool wide;      /* within WIDE_BUDGET */
+   bool wide;      /* its first run within WIDE_BUDGET */
    bool looped;    /* found by what a loop counts: it says nothing of what shapes usually cost */
    bool once;      /* on the first family alone */
    bool beyond;    /* a grid far larger than fits: whether it ends, and its values */
@@ -118,7 +118,7 @@ static void execute(const struct work *work, struct part *part, uint64_t left, s
    candidate.ends = part->beyond;
    candidate.foresee = part->wide ? 1 : part->drawn && part->most == DRAWN_BUDGET ? FORESEEN_TIMES : 0;
    candidate.peaks = part->peaks;
-   candidate.first_budget = part->once ? DEAR_BUDGET : 0;
+   candidate.first_budget = part->once ? DEAR_BUDGET : part->wide ? WIDE_BUDGET : 0;
    part->given = candidate.budget = share_of(part, left);
    part->status = trial_case(work->verifier, &candidate, part->the_case, part->owed, schedule, turn,
                              &part->outcome, &part->err);
@@ -223,8 +223,6 @@ static int limit_wide(const struct work *work, struct part *part, uint32_t *wide
    if (!me->config->bench_points || *wide == MOST_WIDE)
       return RKB_OK;
    const int status = wide_shapes_has_many_blocks(me, work->candidate, part->the_case, &part->wide, err);
-   if (part->wide)
-      part->most = WIDE_BUDGET;
    *wide += part->wide;
    return status;
 }

@@ -103,6 +103,29 @@ static struct decision *known_decision(struct decision_search *s, uint64_t place
    return number ? &s->list[number - 1] : NULL;
 }
 
+struct news {
+   struct decision_search *search;
+   uint64_t *bits;
+};
+
+static void take_news(void *argument, const rkb_plan_decision_t *told) {
+   const struct news *news = argument;
+   const struct decision *d = known_decision(news->search, told->place);
+   const uint32_t met = told->outcome ? MET_TRUE : MET_FALSE;
+   if (d && (!decision_is_wanted(d) || (d->met & met)))
+      return;
+   const uint64_t hash = (told->place + met) * UINT64_C(0x9e3779b97f4a7c15);
+   news->bits[hash >> 58] |= UINT64_C(1) << (hash >> 52 & 63);
+}
+
+bool decision_search_news(struct decision_search *s, const int64_t *dims, uint64_t bits[DECISION_NEWS]) {
+   struct news news = {s, bits};
+   _Static_assert(DECISION_NEWS == 64, "six bits of the hash are a word");
+   memset(bits, 0, DECISION_NEWS * sizeof *bits);
+   s->next = 0;
+   return s->kernel->survey_at(s->survey, dims, take_news, &news);
+}
+
 static void note_nearest(const struct decision_search *s, struct decision *d,
                          const rkb_survey_decision_t *told) {
    for (uint64_t left = told->shapes; left; left &= left - 1) {

@@ -9,6 +9,7 @@
 #define CURVE_POINTS 8u
 #define MOST_SHAPE_DIMS 16u
 #define MOST_FOUND 4u
+#define DECISION_NEWS 64u
 
 enum { MET_FALSE = 1, MET_TRUE = 2, MET_BOTH = 3 };
 
@@ -56,7 +57,9 @@ void decision_search_begin(struct decision_search *search);
 bool decision_is_wanted(const struct decision *decision);
 /* Evaluates the manifest at a shape; false where it is not in the domain. */
 bool decision_search_at(struct decision_search *search, const int64_t *dims);
-/* The same at up to RKB_SURVEY_SHAPES shapes in turn, mostly at once. */
+/* *news: a bit, by a hash, for each outcome at the shape that is wanted, or that is of a decision which no shape had. */
+bool decision_search_news(struct decision_search *search, const int64_t *dims, uint64_t news[DECISION_NEWS]);
+/* decision_search_at for up to RKB_SURVEY_SHAPES shapes in turn, mostly at once. */
 void decision_search_at_many(struct decision_search *search, int64_t (*dims)[MOST_SHAPE_DIMS],
                              uint32_t count);
 /* Along each dim from a shape. */

@@ -69,8 +69,8 @@ static void take_outcome(struct outcome *to, struct outcome *own) {
 }
 
 int large_offsets_judge_shape(const struct verifier *me, struct candidate *candidate, rkb_case_t *shape,
-                       uint32_t index, bool races, struct outcome *outcome, uint64_t *judged, bool *all,
-                       rkb_error_t *err) {
+                              uint32_t index, bool races, struct outcome *outcome, uint64_t *judged,
+                              bool *all, rkb_error_t *err) {
    struct candidate own = *candidate;
    struct outcome found;
    rkb_plan_t *plan = NULL;
@@ -118,7 +118,8 @@ int large_offsets_judge(const struct verifier *me, struct candidate *candidate, 
    bool all;
    int status = far_shape_draw(me, candidate, &corner, err);
    if (status == RKB_OK && corner)
-      status = large_offsets_judge_shape(me, candidate, corner, FAR_INDEX, false, outcome, &judged, &all, err);
+      status =
+         large_offsets_judge_shape(me, candidate, corner, FAR_INDEX, false, outcome, &judged, &all, err);
    outcome->far_judged = judged != 0;
    if (corner)
       snprintf(outcome->far, sizeof outcome->far, "%s", corner->name);
@@ -126,6 +127,7 @@ int large_offsets_judge(const struct verifier *me, struct candidate *candidate, 
       me->task->case_free(corner);
    for (uint32_t n = 0; n < candidate->large_count && status == RKB_OK && outcome->rank == 0; n++)
       if (device && candidate->large[n]->bytes <= device->memory_bytes)
-         status = large_offsets_judge_shape(me, candidate, candidate->large[n], FAR_INDEX - 1 - n, false, outcome, &judged, &all, err);
+         status = large_offsets_judge_shape(me, candidate, candidate->large[n], FAR_INDEX - 1 - n, false,
+                                            outcome, &judged, &all, err);
    return status == RKB_OK ? wide_shapes_judge(me, candidate, outcome, err) : status;
 }

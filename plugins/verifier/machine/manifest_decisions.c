@@ -13,6 +13,7 @@
 
 #define MOST_SOLVED 12u        /* shapes */
 #define MOST_EVALUATED 100000u /* shapes, of which only the manifest's expressions are evaluated */
+#define SHORT_DIM 1024         /* a dim is not made shorter: rings of buffers come round some times */
 #define LARGER 10              /* the work of other drawn shapes */
 #define MOST_BASES 3u          /* shapes from which others are looked for, beside those that were found */
 #define MOST_NEAREST                                                                                         \
@@ -81,9 +82,27 @@ static int threads_at(const struct drawing *g, const rkb_case_t *shape, uint64_t
    return status;
 }
 
+/* Halves dims, to the same remainders by 32, as long as all that is new at the shape is decided as it is there.  A shape that was mixed from others may have a
+ * dim that is much longer than what is wanted asks for. */
+static void shorten(struct drawing *g, int64_t *dims) {
+   uint64_t wanted[DECISION_NEWS], news[DECISION_NEWS];
+   bool same = decision_search_news(&g->search, dims, wanted);
+   for (uint32_t d = 0; d < g->search.dim_count && same; d++) {
+      bool shorter = true;
+      while (shorter && dims[d] >= 2 * SHORT_DIM) {
+         const int64_t before = dims[d];
+         dims[d] -= before / 2 / 32 * 32;
+         shorter = decision_search_news(&g->search, dims, news);
+         for (uint32_t n = 0; n < DECISION_NEWS; n++)
+            shorter &= (wanted[n] & ~news[n]) == 0;
+         dims[d] = shorter ? dims[d] : before;
+      }
+   }
+}
+
 /* Makes the case with the fewest threads of the shapes found for a decision; NULL where all of them are too much work. */
-static int make_cheapest(struct drawing *g, const struct decision *d, const rkb_case_t *like,
-                         rkb_case_t **best, rkb_error_t *err) {
+static int make_cheapest(struct drawing *g, struct decision *d, const rkb_case_t *like, rkb_case_t **best,
+                         rkb_error_t *err) {
    const struct verifier *me = g->verifier;
    uint64_t least = 0;
    int status = RKB_OK;
@@ -91,6 +110,7 @@ static int make_cheapest(struct drawing *g, const struct decision *d, const rkb_
    for (uint32_t n = 0; n < d->found_count && status == RKB_OK; n++) {
       rkb_case_t *made = NULL;
       uint64_t threads = 0;
+      shorten(g, d->found[n]);
       status = me->task->case_with_dims(me->host, like, &g->stream, d->found[n],
                                         LARGER * shapes_most_work(me), &made, err);
       if (made)

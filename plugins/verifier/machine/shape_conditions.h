@@ -25,7 +25,8 @@ struct shape_conditions {
    uint32_t kernel, found;
    uint64_t before; /* the condition decided last, and how */
    bool note;
-   uint64_t news[NEWS_WORDS]; /* at the shape that was looked at last: a bit, by a hash, for each outcome that no noted shape had */
+   uint64_t news
+      [NEWS_WORDS]; /* at the shape that was looked at last: a bit, by a hash, for each outcome that no noted shape had */
    bool seeks, sought; /* seeks: marks what is decided as it was at no shape that was noted; sought: there was some */
    bool of_results;    /* what one thread computes is looked at, and no condition of launches */
    uint64_t places[2]; /* of that thread, and of another one */

@@ -18,7 +18,7 @@
 #define MOST_SOLUTIONS 60u /* tried, from one shape */
 #define MOST_KNOWN 2u      /* drawn shapes from which conditions are solved, beside the smallest check case */
 #define MOST_TRIED 160u /* from one shape */
-#define SHORT_DIM 1024 /* a dim is not made shorter: rings of buffers come round some times */
+#define SHORT_DIM 1024  /* a dim is not made shorter: rings of buffers come round some times */
 #define MOST_PAIRS 8u   /* of factors of one number */
 #define LARGER 10       /* the work of other drawn shapes */
 #define MOST_NUMBERS (MOST_WORDS + 256u)
@@ -101,8 +101,8 @@ static int try_dims(struct told *t, const rkb_case_t *base, const int64_t *dims,
       me->task->case_free(made);
       return status;
    }
-   for (uint32_t d = 0; t->conditions.follows && t->least == WEIGHT_OF_CONDITION && d < made->dim_count &&
-                        status == RKB_OK;
+   for (uint32_t d = 0;
+        t->conditions.follows && t->least == WEIGHT_OF_CONDITION && d < made->dim_count && status == RKB_OK;
         d++)
       status = shorten_dim(t, &made, d, err);
    if (status != RKB_OK) {

@@ -178,8 +178,10 @@ struct candidate {
    uint32_t peaks; /* seeds of the family "peaks" that a drawn shape is executed on too */
    bool once; /* cases are executed on the first family alone, and not again */
    bool ends; /* cases are executed to find out whether the kernel ends, in ascending and descending order, without records of races, and judged */
-   uint32_t foresee;      /* a case's run ends as soon as it can be seen that it takes more than so many times its budget; 0: it does not */
-   uint64_t first_budget; /* with once: of a case's first run, which others follow where the order of the threads may matter; 0: none do */
+   uint32_t
+      foresee; /* a case's run ends as soon as it can be seen that it takes more than so many times its budget; 0: it does not */
+   uint64_t
+      first_budget; /* of a case's first run; 0: as of all.  With once others follow only if it is set and the order of the threads may matter */
    struct noted_decisions *noted; /* what the launches of whole runs decide is added here; NULL: it is not asked for */
    const rkb_plan_t *lender; /* a plan whose launches are executed in place of the cases' own; NULL: none */
    const rkb_item_t *item;
@@ -196,7 +198,8 @@ struct candidate {
    rkb_case_t *large
       [MOST_LARGE]; /* shapes too large to be executed whole, at which the manifest decides something (manifest_decisions.c); owned by the stage */
    uint32_t large_count;
-   rkb_case_t *wide[MOST_WIDE]; /* shapes with many blocks that together are much work: some of these are executed (large_offsets.c); owned by the stage */
+   rkb_case_t *wide
+      [MOST_WIDE]; /* shapes with many blocks that together are much work: some of these are executed (large_offsets.c); owned by the stage */
    uint32_t wide_count;
    bool decides_too_much; /* its manifest decides more than is looked at, one by one (manifest_decisions.c) */
    struct links *

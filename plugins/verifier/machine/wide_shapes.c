@@ -14,8 +14,8 @@ int wide_shapes_has_many_blocks(const struct verifier *me, const struct candidat
    rkb_finding_t finding = {0};
    rkb_plan_t *plan = NULL;
    uint32_t large = 0, small = 0;
-   const int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, shape, &plan,
-                                       &finding, err);
+   const int status = me->kernel->plan(me->host, candidate->job, candidate->item, candidate->build, shape,
+                                       &plan, &finding, err);
    for (uint32_t n = 0; plan && n < plan->launch_count; n++) {
       const uint32_t *grid = plan->launches[n].grid;
       const uint64_t blocks = (uint64_t)grid[0] * grid[1] * grid[2];
