@@ -227,8 +227,8 @@ bool rkb_graph_build(rkb_bound_t *bound, rkb_graph_scope_t *scope, rkb_problems_
       const rkb_tensor_definition_t *tensor = &definition->tensors[i];
       for (uint32_t j = 0; tensor->role != RKB_OUT && j < bound->view.tensor_count; j++) {
          const rkb_tensor_t *view = &bound->view.tensors[j];
-         if (view->role == RKB_OUT || strcmp(view->name, tensor->name) != 0)
-            continue;
+         if (bound->origins[j] != tensor || view->role == RKB_OUT || strcmp(view->name, tensor->name) != 0)
+            continue; /* pointers first: a network has hundreds of tensors, and a candidate hundreds of shapes */
          rkb_shape_t shape = {.rank = view->rank};
          memcpy(shape.size, view->shape, sizeof shape.size);
          define(scope, tensor->name, rkb_program_input(program, view->name, view->dtype, &shape, j));

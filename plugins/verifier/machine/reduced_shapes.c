@@ -363,6 +363,7 @@ int sample_judge_reduced(struct sample *s, rkb_error_t *err) {
       if (status == RKB_OK && s->outcome->rank < RKB_MACHINE_UNKNOWN)
          tell(&r);
    }
+   launch_draws_free(r.draws);
    json_decref(r.shapes);
    json_decref(r.borrowed);
    return status;

@@ -9,12 +9,15 @@
 #define LIKELY_INSTRUCTIONS 4.0    /* an operation, where they do not tell */
 #define UNSEEN_BUDGET 3000000000u   /* of a shape that alone has a launch: without it nothing would be known */
 
+struct launch_draws;
+
 /* A bench case with outputs that were not judged. */
 struct reduced {
    const struct verifier *verifier;
    struct candidate *candidate;
    const struct sample *sample;
    rkb_random_t stream;
+   struct launch_draws *draws; /* of launch_shapes_draw(); NULL: nothing was drawn yet */
    json_t *shapes;   /* descriptions of those that were executed whole */
    char not_borrowed[160]; /* why none of those is; empty: they were not looked for */
    json_t *borrowed; /* and of those that were with the bench case's launches in place of their own */
@@ -41,6 +44,7 @@ int launch_shapes_reduce(struct reduced *r, const struct wanted_launch *wanted, 
                          rkb_error_t *err);
 int launch_shapes_descend(struct reduced *r, const struct wanted_launch *wanted, rkb_case_t **best,
                           rkb_error_t *err);
+void launch_draws_free(struct launch_draws *draws);
 
 /* Executes the bench case's launches at smaller shapes, where their conditions do not hold.  A wrong result there proves nothing. */
 int reduced_judge_borrowed(struct reduced *r, rkb_error_t *err);
