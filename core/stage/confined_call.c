@@ -159,12 +159,23 @@ static int converse(call_t *call, bool *broken, rkb_error_t *err) {
 /* The number of idle workers, plus this one. */
 static uint32_t free_threads(const rkb_runtime_t *runtime) {
    const rkb_workers_state_t state = rkb_workers_state(runtime->workers);
-   return state.waiting || state.running >= state.threads ? 1 : 1 + state.threads - state.running;
+   const uint32_t busy = state.running + state.reserved;
+   return state.waiting || busy >= state.threads ? 1 : 1 + state.threads - busy;
+}
+
+/* A run has no kernel before its first candidate is judged, so this candidate gets a second thread, and what comes later waits for it. */
+static bool is_first(const call_t *call) {
+   return call->scope.candidate && call->scope.section == RKB_SECTION_PROPOSE && call->scope.request == 0 &&
+          call->scope.child == 0;
 }
 
 static int run_here(call_t *call, rkb_error_t *err) {
-   const confined_start_t start = confined_fork_plan(call->runtime->confined, call->instance->owner.entry->index,
-                                                     rkb_screen_any(call->runtime->screen) ? 1 : free_threads(call->runtime));
+   const bool screens = rkb_screen_any(call->runtime->screen),
+              reserved = !screens && is_first(call) && rkb_workers_reserve(call->runtime->workers);
+   const uint32_t free_ones = screens ? 1 : free_threads(call->runtime),
+                  threads = reserved && free_ones < 2 ? 2 : free_ones;
+   const confined_start_t start =
+      confined_fork_plan(call->runtime->confined, call->instance->owner.entry->index, threads);
    confined_fork_t fork = {.nobody_waits = nobody_waits, .argument = call};
    bool broken = false;
    int status = confined_fork_start(call->runtime->confined, &start, &fork, err);
@@ -176,6 +187,8 @@ static int run_here(call_t *call, rkb_error_t *err) {
    if (broken)
       status = confined_fork_explain(&fork, err);
    confined_fork_leave(&fork);
+   if (reserved)
+      rkb_workers_release(call->runtime->workers);
    return status;
 }
 

@@ -37,6 +37,7 @@ struct rkb_workers {
    uint32_t count;
    uint32_t idle; /* threads that wait for work and were not yet signalled */
    uint32_t running;
+   uint32_t reserved; /* threads that begin no task, beside those that run one */
    uint32_t written_off;
 
    rkb_loop_t *loop;       /* NULL: threads go on at once */
@@ -84,6 +85,11 @@ static bool must_wait(const worker_t *self) {
           rank > self->rank;
 }
 
+/* Lock held.  Whether all threads that run no task are reserved. */
+static bool is_reserved(const rkb_workers_t *pool) {
+   return pool->reserved && pool->running + pool->reserved >= pool->count;
+}
+
 static void *work(void *argument) {
    worker_t *self = argument;
    rkb_workers_t *pool = self->pool;
@@ -94,7 +100,7 @@ static void *work(void *argument) {
          pthread_cond_wait(&pool->attended, &pool->lock);
          continue;
       }
-      if (!rkb_task_queue_take(&pool->queue, &task)) {
+      if (is_reserved(pool) || !rkb_task_queue_take(&pool->queue, &task)) {
          self->running = 0;
          pool->idle++;
          pthread_cond_wait(&pool->work, &pool->lock);
@@ -243,10 +249,27 @@ bool rkb_workers_write_off(rkb_workers_t *pool, rkb_ticket_t ticket, bool *repla
    return worker != NULL;
 }
 
+bool rkb_workers_reserve(rkb_workers_t *pool) {
+   pthread_mutex_lock(&pool->lock);
+   const bool has = pool->reserved + 1 < pool->count;
+   pool->reserved += has;
+   pthread_mutex_unlock(&pool->lock);
+   return has;
+}
+
+void rkb_workers_release(rkb_workers_t *pool) {
+   pthread_mutex_lock(&pool->lock);
+   pool->reserved--;
+   pool->idle = 0;
+   pthread_cond_broadcast(&pool->work);
+   pthread_mutex_unlock(&pool->lock);
+}
+
 rkb_workers_state_t rkb_workers_state(rkb_workers_t *pool) {
    pthread_mutex_lock(&pool->lock);
    rkb_workers_state_t state = {.threads = pool->count,
                                 .running = pool->running,
+                                .reserved = pool->reserved,
                                 .waiting = pool->queue.count,
                                 .written_off = pool->written_off};
    pthread_mutex_unlock(&pool->lock);

@@ -44,9 +44,16 @@ bool rkb_workers_withdraw(rkb_workers_t *workers, rkb_ticket_t ticket);
  * is false when none could be started; the pool is then one thread smaller.  The old thread ends when its task returns. */
 bool rkb_workers_write_off(rkb_workers_t *workers, rkb_ticket_t ticket, bool *replaced);
 
+/* Reserves one thread, for a task that computes with threads of its own: of the threads that run no task, one begins none until the thread is released.  If all
+ * are busy, the next one that ends its task.  False: the pool has no thread beside the calling task's and those that are reserved.  A task that
+ * reserves a thread must not wait for another task. */
+bool rkb_workers_reserve(rkb_workers_t *workers);
+void rkb_workers_release(rkb_workers_t *workers);
+
 typedef struct rkb_workers_state {
    uint32_t threads;     /* threads that are alive and not written off */
    uint32_t running;     /* tasks on them */
+   uint32_t reserved;    /* threads that begin no task now */
    uint32_t waiting;     /* tasks in the queue */
    uint32_t written_off; /* threads written off so far */
 } rkb_workers_state_t;

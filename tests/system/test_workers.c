@@ -338,6 +338,41 @@ static void a_part_may_wait_for_a_lower_one(void **state) {
    }
 }
 
+static void a_reserved_thread_begins_no_task(void **state) {
+   (void)state;
+   door_t first = DOOR, second = DOOR;
+   atomic_int counter = 0;
+   rkb_ticket_t ticket;
+   rkb_workers_t *workers = open_pool(2, 10);
+   assert_int_equal(rkb_workers_submit(workers, wait_at, &first, NULL), RKB_OK);
+   assert_int_equal(rkb_workers_submit(workers, wait_at, &second, NULL), RKB_OK);
+   until_waiting(&first, 1);
+   until_waiting(&second, 1);
+   assert_true(rkb_workers_reserve(workers)); /* both are busy: the next that ends its task */
+   assert_false(rkb_workers_reserve(workers));
+   assert_int_equal(rkb_workers_submit(workers, count, &counter, NULL), RKB_OK);
+   let_pass(&second, 1);
+   for (int n = 0; n < 100 && rkb_workers_state(workers).running == 2; n++)
+      usleep(10000);
+   usleep(50000);
+   assert_int_equal(counter, 0);
+   assert_int_equal(rkb_workers_submit(workers, count, &counter, &ticket), RKB_OK);
+   assert_true(rkb_workers_withdraw(workers, ticket));
+   rkb_workers_release(workers);
+   for (int n = 0; n < 500 && atomic_load(&counter) == 0; n++)
+      usleep(10000);
+   assert_int_equal(counter, 1); /* while the first task still runs */
+   let_pass(&first, 1);
+   rkb_workers_close(workers);
+}
+
+static void the_last_thread_is_not_reserved(void **state) {
+   (void)state;
+   rkb_workers_t *workers = open_pool(1, 10);
+   assert_false(rkb_workers_reserve(workers));
+   rkb_workers_close(workers);
+}
+
 static void sizes_are_checked(void **state) {
    (void)state;
    rkb_error_t err;
@@ -358,6 +393,8 @@ int main(void) {
                                       cmocka_unit_test(signals_stay_with_the_main_thread),
                                       cmocka_unit_test(parts_are_each_called_once),
                                       cmocka_unit_test(a_part_may_wait_for_a_lower_one),
+                                      cmocka_unit_test(a_reserved_thread_begins_no_task),
+                                      cmocka_unit_test(the_last_thread_is_not_reserved),
                                       cmocka_unit_test(sizes_are_checked)};
    return RUN_TESTS(tests);
 }
