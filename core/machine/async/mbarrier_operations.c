@@ -38,7 +38,7 @@ static void report_user(machine_warp_t *warp, uint32_t lane, const machine_mbarr
       "the other used it first this time; nothing orders that before this");
 }
 
-/* Reports that copies, or arrivals of the last phase, may still reach the object. */
+/* Reports that copies may still reach the object. */
 static void report_incomplete(machine_warp_t *warp, uint32_t lane, const machine_mbarrier_t *mbarrier,
                               const char *what) {
    const machine_block_t *block = warp->block;
@@ -47,15 +47,29 @@ static void report_incomplete(machine_warp_t *warp, uint32_t lane, const machine
       "%s the mbarrier at byte %u of shared memory while its phase %u may not be complete: this thread "
       "has not waited for it",
       what, machine_own_byte(block, mbarrier->offset),
-      mbarrier->phase - mbarrier->first - !mbarrier->announced);
+      (mbarrier->announced ? mbarrier->phase : mbarrier->copied - 1) - mbarrier->first);
    if (mbarrier->announced)
       machine_find_other_at(finding, block, mbarrier->expect_thread, mbarrier->expect_pc,
                             "the other announced bytes that are still to come");
+   else if (mbarrier->copied <= mbarrier->phase)
+      machine_mbarrier_name_completion(finding, warp, mbarrier, mbarrier->copied);
    else
-      machine_mbarrier_name_completion(finding, warp, mbarrier, mbarrier->phase);
+      machine_find_alone(finding,
+                         "copies complete bytes of the phase, and arrivals that it waits for are missing");
 }
 
-/* Whether all earlier uses of the object are ordered before the lane, and no copy to it is in flight. */
+/* Whether the lane knows of a lane that met the thread at match.sync, where the thread had used the object. */
+static bool met_before(const machine_warp_t *warp, uint32_t lane, uint32_t thread, uint32_t used) {
+   const machine_meeting_t *meeting = &warp->block->mbarriers->meetings[thread];
+   bool knows = false;
+   for (uint32_t left = used < meeting->time ? meeting->lanes : 0; left && !knows; left &= left - 1)
+      knows = machine_knows(warp->block->clocks->knowledge, warp->first_thread + lane,
+                            thread / LANES * LANES + (uint32_t)__builtin_ctz(left), meeting->time);
+   return knows;
+}
+
+/* Whether all earlier uses of the object are ordered before the lane, and no copy to it is in flight.  Nobody need have waited for a phase at which
+ * threads alone arrived: the manual asks only that nobody uses an object that is no more. */
 static bool nobody_uses(machine_warp_t *warp, uint32_t lane, const machine_mbarrier_t *mbarrier,
                         const char *what) {
    const machine_block_t *block = warp->block;
@@ -63,10 +77,11 @@ static bool nobody_uses(machine_warp_t *warp, uint32_t lane, const machine_mbarr
    warp->run->work.burden += block->operations ? block->threads / THREADS_OF_WORK : 0;
    for (uint32_t t = 0; block->operations && t < block->threads && user == PTX_NONE; t++)
       if (mbarrier->users[t] &&
-          !machine_knows(block->clocks->knowledge, warp->first_thread + lane, t, mbarrier->users[t]))
+          !machine_knows(block->clocks->knowledge, warp->first_thread + lane, t, mbarrier->users[t]) &&
+          !met_before(warp, lane, t, mbarrier->users[t]))
          user = t;
    if (user != PTX_NONE || mbarrier->announced ||
-       !machine_actor_known(warp, lane, mbarrier->actor, mbarrier->phase)) {
+       !machine_actor_known(warp, lane, mbarrier->actor, mbarrier->copied)) {
       if (user != PTX_NONE)
          report_user(warp, lane, mbarrier, user, what);
       else
@@ -107,6 +122,7 @@ static void initialise(machine_warp_t *warp, uint32_t lane, uint32_t offset, uin
    mbarrier->live = true;
    mbarrier->fenced = false;
    mbarrier->first = mbarrier->phase;
+   mbarrier->copied = 0;
    mbarrier->expected = mbarrier->pending = count;
    mbarrier->init_thread = warp->first_thread + lane;
    mbarrier->init_pc = warp->pc;
@@ -212,6 +228,7 @@ static void arrive_after_copies(machine_warp_t *warp, uint32_t lane, uint32_t of
    machine_mbarrier_t *mbarrier = find(warp, lane, offset, "arrives");
    if (!mbarrier || !machine_mbarrier_in_phase(warp, lane, mbarrier, "arrives"))
       return;
+   mbarrier->copied = mbarrier->phase + 1;
    if (warp->block->copies)
       machine_copies_hand_over(warp, lane, mbarrier->actor, mbarrier->phase + 1);
    uint64_t state;

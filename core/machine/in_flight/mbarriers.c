@@ -19,9 +19,10 @@ machine_mbarriers_t *machine_mbarriers_new(machine_run_t *run, uint32_t shared_b
    made->width = width;
    made->shared_bytes = shared_bytes;
    made->at = machine_alloc(run, (shared_bytes / 8 + 2) * sizeof *made->at);
-   if (made->at)
+   made->meetings = machine_alloc(run, threads * sizeof *made->meetings);
+   if (made->at && made->meetings)
       return made;
-   machine_release(run, made, sizeof *made);
+   machine_mbarriers_free(run, made);
    return NULL;
 }
 
@@ -36,6 +37,7 @@ void machine_mbarriers_free(machine_run_t *run, machine_mbarriers_t *mbarriers) 
    for (uint32_t n = 0; n < mbarriers->count; n++)
       machine_release(run, mbarriers->all[n].memory, rows_bytes(mbarriers));
    free(mbarriers->all);
+   machine_release(run, mbarriers->meetings, mbarriers->threads * sizeof *mbarriers->meetings);
    machine_release(run, mbarriers->at, (mbarriers->shared_bytes / 8 + 2) * sizeof *mbarriers->at);
    machine_release(run, mbarriers, sizeof *mbarriers);
 }
@@ -51,6 +53,9 @@ void machine_mbarriers_begin(machine_block_t *block) {
    mbarriers->patience = MBARRIER_PATIENCE;
    mbarriers->relaxed = false;
    memset(mbarriers->at, 0, (mbarriers->shared_bytes / 8 + 2) * sizeof *mbarriers->at);
+   if (mbarriers->met)
+      memset(mbarriers->meetings, 0, mbarriers->threads * sizeof *mbarriers->meetings);
+   mbarriers->met = false;
 }
 
 machine_mbarrier_t *machine_mbarrier_at(const machine_block_t *block, uint32_t offset) {
@@ -227,6 +232,19 @@ void machine_mbarriers_fence(machine_warp_t *warp, uint32_t lanes) {
    }
 }
 
+void machine_mbarriers_meet(machine_warp_t *warp, uint32_t lanes) {
+   machine_mbarriers_t *mbarriers = warp->block->mbarriers;
+   if (!mbarriers || !mbarriers->count || !warp->block->operations)
+      return;
+   const uint32_t now = machine_tick(warp->block);
+   for (uint32_t left = lanes; left; left &= left - 1) {
+      const uint32_t thread = warp->first_thread + (uint32_t)__builtin_ctz(left);
+      warp->block->clocks->own[thread] = now;
+      mbarriers->meetings[thread] = (machine_meeting_t){now, lanes};
+   }
+   mbarriers->met = true;
+}
+
 /* Phases --------------------------------------------------------------------------------------------------------------- */
 
 void machine_mbarriers_wake(machine_block_t *block) {
@@ -290,6 +308,7 @@ void machine_mbarrier_copied(machine_warp_t *warp, uint32_t lane, machine_mbarri
       machine_vector_clocks_carry(warp, lane, mbarrier->arriving);
    mbarrier->announced -= bytes;
    mbarrier->copies++;
+   mbarrier->copied = mbarrier->phase + 1;
    block->run->changes++;
    machine_mbarrier_advance(warp, lane, mbarrier);
 }

@@ -32,6 +32,8 @@ typedef struct machine_mbarrier {
    uint32_t expected, pending; /* arrivals that each phase expects, and those that are missing in this one */
    int64_t announced;          /* bytes that expect_tx announced in this phase and no copy has brought */
    uint32_t copies;            /* complete_tx operations of this phase */
+   uint32_t
+      copied; /* the last phase, counted as in `phase`, of which a copy completes bytes or arrives; 0: none */
    /* Whether speed models count it among the mbarriers of which copies completed a phase. */
    bool counted;
    uint32_t init_thread, init_clock, init_pc;
@@ -56,6 +58,11 @@ typedef struct machine_mbarrier {
       *arrived_before; /* by thread: arrivals in this phase, and in the one before, up to 255 */
 } machine_mbarrier_t;
 
+/* Where a lane last met others at match.sync: what those lanes used before, somebody who knows of one of them behind it has behind himself. */
+typedef struct machine_meeting {
+   uint32_t time, lanes; /* lanes: 0: nowhere */
+} machine_meeting_t;
+
 typedef struct machine_mbarriers {
    machine_mbarrier_t *all;
    uint32_t count, room;
@@ -66,6 +73,8 @@ typedef struct machine_mbarriers {
    /* how often all stalled waits may be tested once more before the run counts as a deadlock */
    uint32_t patience;
    bool relaxed; /* whether any thread of the block executed a relaxed wait */
+   machine_meeting_t *meetings; /* by thread */
+   bool met;                    /* whether there are any */
 } machine_mbarriers_t;
 
 machine_mbarriers_t *machine_mbarriers_new(machine_run_t *run, uint32_t shared_bytes, uint32_t threads,
@@ -101,6 +110,9 @@ bool machine_mbarriers_touched(machine_warp_t *warp, uint32_t lane, uint32_t off
                                bool store);
 /* A fence of the generic proxy: the lanes see what the phases wrote that their relaxed waits found complete. */
 void machine_mbarriers_acquire(machine_warp_t *warp, uint32_t lanes);
+/* match.sync: all lanes have come there.  The manual does not say that it orders memory, but a library (cuda::pipeline) relies on it where it ends the
+ * life of mbarriers. */
+void machine_mbarriers_meet(machine_warp_t *warp, uint32_t lanes);
 /* fence.mbarrier_init */
 void machine_mbarriers_fence(machine_warp_t *warp, uint32_t lanes);
 

@@ -279,6 +279,8 @@ OP(match) {
    if (!members_agree(warp, members->offset, members->number, mask))
       return;
    const uint32_t *m = LANES_OF(uint32_t, members->offset);
+   for (uint32_t left = mask; left; left &= (left - 1) & ~m[__builtin_ctz(left)])
+      machine_mbarriers_meet(warp, m[__builtin_ctz(left)] & mask);
    uint32_t result[LANES] = {0}, all = 0;
    for (int l = 0; l < LANES; l++) {
       if (!(mask >> l & 1))
