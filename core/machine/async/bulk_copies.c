@@ -124,7 +124,6 @@ bool machine_bulk_global(machine_warp_t *warp, uint32_t lane, uint64_t address, 
       return false;
    }
    region->written |= store;
-   region->copied_to |= store;
    if (region->met)
       machine_meet(warp->run, region, offset, bytes, store);
    *row = (machine_row_t){.region = region, .offset = offset, .bytes = bytes};
@@ -229,7 +228,7 @@ void machine_bulk_give(machine_warp_t *warp, uint32_t lane, const machine_row_t 
 void machine_bulk_store(machine_warp_t *warp, uint32_t lane, const machine_row_t *row) {
    machine_bulk_count_granules(warp, row);
    if (warp->run->races)
-      machine_global_access(warp, lane, row->region, row->offset, row->bytes, NULL, true, false);
+      machine_global_stored(warp, lane, row->region, row->offset, row->bytes, false);
    machine_bulk_give(warp, lane, row);
 }
 

@@ -263,6 +263,7 @@ void machine_block_start(machine_launch_t *launch, uint64_t linear) {
    block->time = block->barrier_time = 1;
    block->acquired_count = 0;
    block->fenced_any = false;
+   block->proxy_fenced = 0;
    block->shared_taint = 0;
    memset(block->barriers, 0, block->cluster.blocks * sizeof block->barriers[0]);
    memset(block->shared_defined, 0, block->shared_bytes);

@@ -378,7 +378,7 @@ bool machine_launch_run(machine_run_t *run, uint32_t number) {
    launch.global_shift = shift;
    launch.first_serial = run->next_serial;
    for (uint32_t n = 0; n < run->region_count; n++)
-      run->regions[n].written = run->regions[n].copied_to = false;
+      run->regions[n].written = false;
    machine_counters_begin(run);
    run->counts.counted_enough = false;
    run->counts.block_warps = calloc(2 * (size_t)program->block_count + 2, sizeof *run->counts.block_warps);

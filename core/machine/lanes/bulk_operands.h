@@ -88,7 +88,7 @@ static inline void bulk_reduce(machine_warp_t *warp, const machine_instruction_t
    how.operation = i->rounding; /* the decoder puts it there */
    how.space = PTX_GLOBAL;
    if (warp->run->races)
-      machine_global_access(warp, lane, row->region, row->offset, row->bytes, NULL, true, true);
+      machine_global_stored(warp, lane, row->region, row->offset, row->bytes, true);
    for (uint32_t n = 0; n < row->bytes; n += bytes) {
       uint64_t old = 0, value = 0;
       memcpy(&old, row->region->data + row->offset + n, bytes);

@@ -12,6 +12,7 @@ OP(proxy_fence) {
    (void)i;
    if (warp->block->operations)
       machine_vector_clocks_fence(warp, mask);
+   warp->block->proxy_fenced = warp->block->time;
 }
 
 OP(mbarrier_fence) {

@@ -74,12 +74,12 @@ static void note_read(void *argument, const machine_row_t *row) {
 
 static void note_written(void *argument, const machine_row_t *row) {
    const moving_t *m = argument;
-   row->region->written = row->region->copied_to = true;
+   row->region->written = true;
    if (row->region->met)
       machine_meet(m->warp->run, row->region, row->offset, row->bytes, true);
    machine_bulk_count_granules(m->warp, row);
    if (m->warp->run->races && m->instruction->operation != BULK_REDUCE)
-      machine_global_access(m->warp, m->lane, row->region, row->offset, row->bytes, NULL, true, false);
+      machine_global_stored(m->warp, m->lane, row->region, row->offset, row->bytes, false);
    machine_bulk_count(m->warp, row, true);
 }
 

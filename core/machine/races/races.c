@@ -297,6 +297,13 @@ void machine_global_record(machine_warp_t *warp, uint32_t lane, machine_region_t
    record_global(warp, lane, region, offset, bytes, value, store, machine_global_name(warp, lane, atomic));
 }
 
+void machine_global_record_stored(machine_warp_t *warp, uint32_t lane, machine_region_t *region,
+                                  uint64_t offset, uint32_t bytes, bool reduces) {
+   const bool proxied = machine_has_proxied_name(warp->first_thread + lane);
+   record_global(warp, lane, region, offset, bytes, NULL, true,
+                 machine_global_name(warp, lane, reduces) + (proxied ? BY_PROXY : 0));
+}
+
 void machine_global_record_copied(machine_warp_t *warp, uint32_t lane, machine_region_t *region,
                                   uint64_t offset, uint32_t bytes) {
    record_global(warp, lane, region, offset, bytes, NULL, false, machine_copies_name(warp));

@@ -23,6 +23,13 @@ void machine_shared_record(machine_warp_t *warp, uint32_t lane, uint32_t offset,
                            const void *value, bool store, bool atomic);
 void machine_global_access(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                            uint32_t bytes, const void *value, bool store, bool atomic);
+/* A bulk or tensor copy, or a reduction, of the lane writes the bytes. */
+void machine_global_stored(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                           uint32_t bytes, bool reduces);
+/* unfenced_writes.c.  Whether such a copy, or one that reads the bytes, uses what this launch wrote there through the generic proxy, with no proxy fence
+ * between the two; makes a finding. */
+bool machine_global_unfenced(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
+                             uint32_t bytes, bool store);
 /* The same, only against other threads of the launch. */
 void machine_global_record(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset,
                            uint32_t bytes, const void *value, bool store, bool atomic);
@@ -33,6 +40,9 @@ void machine_global_copied(machine_warp_t *warp, uint32_t lane, machine_region_t
                            uint32_t bytes, bool followed);
 void machine_global_record_copied(machine_warp_t *warp, uint32_t lane, machine_region_t *region,
                                   uint64_t offset, uint32_t bytes);
+/* Records what machine_global_stored has checked. */
+void machine_global_record_stored(machine_warp_t *warp, uint32_t lane, machine_region_t *region,
+                                  uint64_t offset, uint32_t bytes, bool reduces);
 /* copied_reads.c.  The lane releases.  If the lane does not know that a copy of its block has ended, the copy's record then says that it reads
  * or writes now, so that the release does not cover the copy. */
 void machine_global_copies_go_on(machine_warp_t *warp, uint32_t lane);
@@ -82,6 +92,8 @@ void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address,
 void machine_sync_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address);
 /* Whether the access recorded under `name` is ordered before what this lane does now. */
 bool machine_sync_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name);
+/* The same, with a fence of the async proxy on the way. */
+bool machine_sync_fenced(const machine_warp_t *warp, uint32_t lane, uint64_t name);
 void machine_sync_free(machine_run_t *run);
 
 #endif

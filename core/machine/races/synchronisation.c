@@ -27,6 +27,7 @@ typedef struct release {
    uint32_t barrier_time; /* and accesses of any thread of the block before this time */
    uint32_t next;         /* the next older release in the same slot of by_block; PTX_NONE */
    uint32_t location, position;
+   uint32_t proxied; /* its block had fenced the async proxy behind accesses before this time */
    /* For each thread of the block the time before which the release covers its accesses, in machine_sync.fences: the first, or PTX_NONE; how many. */
    uint32_t fences, threads;
 } release_t;
@@ -52,6 +53,7 @@ struct machine_acquired {
    uint32_t location, count; /* the releases 0 .. count - 1 of the location */
    /* Which thread acquired them and when; the other threads of its block have acquired them after the next barrier. */
    uint32_t thread, time;
+   bool passed_on; /* by a block between */
 };
 
 #define BLOCK_SLOTS 4096
@@ -286,6 +288,7 @@ void machine_sync_release(machine_warp_t *warp, uint32_t lane, uint64_t address,
                                                      .next = *newest,
                                                      .location = where,
                                                      .position = sync->at.all[where].count++,
+                                                     .proxied = block->proxy_fenced,
                                                      .fences = covered_times(sync, warp, lane),
                                                      .threads = block->threads};
    if (!pass_on(sync, block, &sync->releases[sync->release_count]))
@@ -309,19 +312,21 @@ static struct machine_acquired *acquired_by(machine_block_t *block, uint32_t loc
 }
 
 /* Notes that a thread has acquired the first count releases of a location.  False when memory ran out. */
-static bool note_acquired(machine_block_t *block, uint32_t location, uint32_t count, uint32_t thread) {
+static bool note_acquired(machine_block_t *block, uint32_t location, uint32_t count, uint32_t thread,
+                          bool passed_on) {
    struct machine_acquired *known = acquired_by(block, location, thread);
    if (known && known->count >= count)
       return true;
    /* What was acquired before a fence stays apart from what was acquired after it. */
    if (known && known->time == block->time) {
       known->count = count;
+      known->passed_on |= passed_on;
       return true;
    }
    if (!machine_sync_grow((void **)&block->acquired, block->acquired_count, &block->acquired_room,
                           sizeof *block->acquired))
       return false;
-   block->acquired[block->acquired_count++] = (struct machine_acquired){location, count, thread, block->time};
+   block->acquired[block->acquired_count++] = (struct machine_acquired){location, count, thread, block->time, passed_on};
    return true;
 }
 
@@ -335,14 +340,23 @@ void machine_sync_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address)
    if (where == PTX_NONE || !sync->at.all[where].count)
       return;
    const machine_sync_location_t *location = &sync->at.all[where];
-   bool noted = note_acquired(block, where, location->count, thread);
+   bool noted = note_acquired(block, where, location->count, thread, false);
    for (uint32_t n = 0; n < location->passed_count && noted; n++)
-      noted = note_acquired(block, location->passed[n].location, location->passed[n].count, thread);
+      noted = note_acquired(block, location->passed[n].location, location->passed[n].count, thread, true);
    if (!noted)
       warp->run->out_of_memory = true;
 }
 
-bool machine_sync_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name) {
+/* Whether a fence of the async proxy lies between what the release covers and the lane, to whom the acquisition is known.  It is not followed which thread of
+ * the releasing block fenced, nor which block between. */
+static bool is_proxied(const machine_warp_t *warp, uint32_t lane, const release_t *release,
+                       const struct machine_acquired *acquired, uint32_t time) {
+   return acquired->passed_on || time < release->proxied ||
+          machine_knows_fenced(warp->block->clocks->knowledge, warp->first_thread + lane, acquired->thread,
+                               acquired->time);
+}
+
+static bool is_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name, bool proxied) {
    const machine_block_t *block = warp->block;
    const struct machine_sync *sync = warp->run->sync;
    if (!sync || !block->acquired_count)
@@ -360,11 +374,20 @@ bool machine_sync_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t na
          const struct machine_acquired *acquired = &block->acquired[n];
          if (acquired->location == release->location && acquired->count > release->position &&
              (acquired->thread == me || acquired->time < block->barrier_time ||
-              (block->clocks && machine_clocks_ordered_time(warp, lane, acquired->thread, acquired->time)))) {
+              (block->clocks && machine_clocks_ordered_time(warp, lane, acquired->thread, acquired->time))) &&
+             (!proxied || is_proxied(warp, lane, release, acquired, time))) {
             warp->run->report.relaxed_acquire |= !warp->fence_time[lane];
             return true;
          }
       }
    }
    return false;
+}
+
+bool machine_sync_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name) {
+   return is_ordered(warp, lane, name, false);
+}
+
+bool machine_sync_fenced(const machine_warp_t *warp, uint32_t lane, uint64_t name) {
+   return is_ordered(warp, lane, name, true);
 }

@@ -152,6 +152,7 @@ typedef struct machine_block {
    /* fenced_copy: the copy to which releases since that barrier refer, or PTX_NONE. */
    uint32_t fenced_room, fenced_copy;
    bool fenced_any;
+   uint32_t proxy_fenced; /* the time of the block's last fence of the async proxy; 0: none */
 } machine_block_t;
 
 typedef struct machine_launch {

@@ -64,7 +64,6 @@ typedef struct machine_region {
    uint64_t taint;            /* of all its bytes together */
    uint32_t undefined_store;  /* 1 + index of the finding kept for the first undefined store */
    bool written;              /* by the launch that runs */
-   bool copied_to;            /* by bulk or tensor copies of the launch that runs */
    /* A bit for each word of 4 bytes; NULL where partial_launches.c is not used. */
    uint64_t *stored, *wanted; /* written by the launch that runs; read before the word was final */
    uint64_t *added;           /* changed by atomic operations of the launch that runs */

@@ -5,6 +5,7 @@
 #ifndef RKB_MACHINE_STATE_PACKED_RECORDS_H
 #define RKB_MACHINE_STATE_PACKED_RECORDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define EPOCH_SHIFT 22
@@ -21,6 +22,8 @@
 #define BLOCKS_COPIES 0x7ffdull /* copies of one block, whose ends machine_copy_sources_t follows */
 #define MANY_BLOCKS 0x7ffeull   /* threads of several blocks; the record names the newest block */
 #define MANY_THREADS 0x7fffull  /* several threads of one block */
+/* Added to a writer's thread + 1: it wrote through the async proxy.  The last few threads of the largest cluster have no such name (machine_has_proxied_name). */
+#define BY_PROXY 0x4000u
 #define NAME_ATOMIC (1ull << 15)
 #define NAME_TIME_SHIFT 16
 #define NAME_BLOCK_SHIFT 36
@@ -34,7 +37,15 @@ static inline uint32_t machine_name_time(uint64_t name) {
    return (uint32_t)(name >> NAME_TIME_SHIFT) & MOST_NAME_TIME;
 }
 static inline uint32_t machine_name_thread(uint64_t name) {
-   return (uint32_t)(name & MANY_THREADS);
+   const uint32_t thread = (uint32_t)(name & MANY_THREADS);
+   return thread > BY_PROXY && thread < BLOCKS_COPIES ? thread - BY_PROXY : thread;
+}
+/* Of a writer: whether it wrote through the async proxy. */
+static inline bool machine_name_proxied(uint64_t name) {
+   return (name & MANY_THREADS) > BY_PROXY && (name & MANY_THREADS) <= BLOCKS_COPIES;
+}
+static inline bool machine_has_proxied_name(uint32_t thread) {
+   return thread + 1 + BY_PROXY < BLOCKS_COPIES;
 }
 
 #endif
