@@ -17,6 +17,7 @@ typedef struct copy_source {
    uint64_t first, end; /* bytes of the region, between which all rows of a tile lie */
    bool is_tile, written; /* written: it is a destination */
    machine_tile_t tile;
+   rkb_plan_map_t map; /* the tile's own, which the kernel may change behind the copy */
 } copy_source_t;
 
 struct machine_copy_sources {
@@ -140,7 +141,8 @@ static void keep_tile(machine_warp_t *warp, uint32_t operation, const machine_ti
                              .first = UINT64_MAX,
                              .is_tile = true,
                              .written = written,
-                             .tile = *tile};
+                             .tile = *tile,
+                             .map = *tile->map};
    machine_tile_rows(tile, widen, source);
 }
 
@@ -150,6 +152,17 @@ void machine_copy_source_tile(machine_warp_t *warp, uint32_t operation, const ma
 
 void machine_copy_destination_tile(machine_warp_t *warp, uint32_t operation, const machine_tile_t *tile) {
    keep_tile(warp, operation, tile, true);
+}
+
+static void visit_rows(const copy_source_t *source, machine_tile_visit_t *visit, void *argument) {
+   machine_tile_t tile = source->tile;
+   const machine_row_t row = {
+      .region = source->region, .offset = source->first, .bytes = (uint32_t)(source->end - source->first)};
+   tile.map = &source->map;
+   if (source->is_tile)
+      machine_tile_rows(&tile, visit, argument);
+   else
+      visit(argument, &row);
 }
 
 typedef struct overlap {
@@ -169,8 +182,23 @@ static bool overlaps(const copy_source_t *source, const machine_region_t *region
       return false;
    if (!source->is_tile)
       return true;
-   machine_tile_rows(&source->tile, compare, &overlap);
+   visit_rows(source, compare, &overlap);
    return overlap.any;
+}
+
+/* Completes a finding about bytes of global memory that the operation may still use. */
+static void report_in_flight(const machine_warp_t *warp, rkb_machine_finding_t *finding,
+                             const machine_operation_t *operation, const machine_region_t *region,
+                             uint64_t offset, uint32_t bytes) {
+   if (!finding)
+      return;
+   finding->offset = (int64_t)offset;
+   finding->bytes = bytes;
+   finding->buffer = region->buffer;
+   snprintf(finding->symbol, sizeof finding->symbol, "%s", region->name);
+   snprintf(finding->space, sizeof finding->space, "global");
+   machine_find_other_at(finding, warp->block, operation->thread, operation->pc,
+                         "the other's operation began first; no wait orders its end before this");
 }
 
 bool machine_copy_source_in_use(machine_warp_t *warp, uint32_t lane, const machine_region_t *region,
@@ -192,15 +220,7 @@ bool machine_copy_source_in_use(machine_warp_t *warp, uint32_t lane, const machi
          operation->thread == warp->first_thread + lane ? "the same thread" : "another thread",
          machine_source_line(warp->program, operation->pc), written ? "writing" : "reading",
          written ? " (a wait with .read does not)" : "");
-      if (finding) {
-         finding->offset = (int64_t)offset;
-         finding->bytes = bytes;
-         finding->buffer = region->buffer;
-         snprintf(finding->symbol, sizeof finding->symbol, "%s", region->name);
-         snprintf(finding->space, sizeof finding->space, "global");
-         machine_find_other_at(finding, warp->block, operation->thread, operation->pc,
-                               "the other's operation began first; no wait orders its end before this");
-      }
+      report_in_flight(warp, finding, operation, region, offset, bytes);
       return true;
    }
    return false;
@@ -214,13 +234,117 @@ void machine_copy_sources_unknown(machine_warp_t *warp, uint32_t lane, machine_t
       const copy_source_t *source = &sources->list[n];
       machine_tile_visit_t *const visit = source->written ? written : read;
       const machine_operation_t *operation = machine_operation_at(warp->block, source->operation);
-      const machine_row_t row = {
-         .region = source->region, .offset = source->first, .bytes = (uint32_t)(source->end - source->first)};
-      if (machine_actor_known(warp, lane, operation->actor, operation->count))
-         continue;
-      if (source->is_tile)
-         machine_tile_rows(&source->tile, visit, argument);
-      else
-         visit(argument, &row);
+      if (!machine_actor_known(warp, lane, operation->actor, operation->count))
+         visit_rows(source, visit, argument);
    }
+}
+
+/* Stores over stores ------------------------------------------------------------------------------------------------------- */
+
+typedef struct rewriting {
+   machine_warp_t *warp;
+   const machine_tile_t *tile; /* that is about to be written; NULL: a row */
+   machine_row_t at;           /* the piece that is compared */
+   const copy_source_t *other;
+   bool reduces; /* the other does */
+   bool clashes;
+} rewriting_t;
+
+/* A row of the other copy: memory holds what it wrote. */
+static void compare_values(void *argument, const machine_row_t *old) {
+   rewriting_t *r = argument;
+   const machine_row_t *row = &r->at;
+   const uint64_t first = row->offset > old->offset ? row->offset : old->offset,
+                  ours = row->offset + row->bytes, theirs = old->offset + old->bytes,
+                  end = ours < theirs ? ours : theirs;
+   r->warp->run->work.burden++;
+   if (first < end)
+      r->clashes |=
+         r->reduces || memcmp(row->region->data + first,
+                              r->warp->block->shared + row->shared + (first - row->offset), end - first) != 0;
+}
+
+static void compare_piece(void *argument, const machine_row_t *row) {
+   rewriting_t *r = argument;
+   if (!row->region || r->clashes || row->offset >= r->other->end ||
+       row->offset + row->bytes <= r->other->first)
+      return;
+   r->at = *row;
+   visit_rows(r->other, compare_values, r);
+}
+
+/* Whether no two elements of a tensor lie at one place. */
+static bool is_apart(const rkb_plan_map_t *map, uint32_t element) {
+   uint64_t extent = map->dims[0] * element;
+   bool apart = !map->im2col && !map->interleave;
+   for (uint32_t k = 1; k < map->rank && apart; k++) {
+      apart = map->strides[k - 1] >= extent;
+      extent = map->dims[k] * map->strides[k - 1];
+   }
+   return apart;
+}
+
+/* Whether two boxes of one map have no element in common, as the tiles of most kernels do. */
+static bool are_apart(const machine_tile_t *tile, const copy_source_t *other) {
+   const rkb_plan_map_t *map = tile->map;
+   bool apart = false;
+   if (!other->is_tile || !is_apart(map, tile->element) || map->offset != other->map.offset ||
+       map->rank != other->map.rank || memcmp(map->dims, other->map.dims, sizeof map->dims) != 0 ||
+       memcmp(map->strides, other->map.strides, sizeof map->strides) != 0)
+      return false;
+   for (uint32_t k = 0; k < map->rank && !apart; k++) {
+      const int64_t at = tile->at[k], old = other->tile.at[k];
+      apart = at + (int64_t)map->box[k] <= old || old + (int64_t)other->map.box[k] <= at;
+   }
+   return apart;
+}
+
+/* About the first piece that clashes. */
+static void report_rewriting(const rewriting_t *r, uint32_t lane, const machine_operation_t *operation) {
+   machine_warp_t *warp = r->warp;
+   report_in_flight(
+      warp,
+      machine_find(
+         warp, RKB_MACHINE_REJECT, "race.async", lane,
+         "writes %u bytes at byte %llu of %s where %s started by %s in line %u may still %s: no wait of this "
+         "thread, or of one that it is ordered after, has seen its end (a wait with .read does not)",
+         r->at.bytes, (unsigned long long)r->at.offset, r->at.region->name, operation->what,
+         operation->thread == warp->first_thread + lane ? "the same thread" : "another thread",
+         machine_source_line(warp->program, operation->pc),
+         r->reduces ? "add to them" : "write other values"),
+      operation, r->at.region, r->at.offset, r->at.bytes);
+}
+
+/* row: what is written where it is no tile. */
+static bool rewrites(rewriting_t *r, uint32_t lane, const machine_region_t *region,
+                     const machine_row_t *row) {
+   machine_warp_t *warp = r->warp;
+   const machine_copy_sources_t *sources = warp->block->copy_sources;
+   const uint32_t count = sources && sources->destinations ? sources->count : 0;
+   warp->run->work.burden += count;
+   for (uint32_t n = 0; n < count && !r->clashes; n++) {
+      const copy_source_t *other = &sources->list[n];
+      const machine_operation_t *operation = machine_operation_at(warp->block, other->operation);
+      if (!other->written || other->region != region ||
+          machine_actor_known(warp, lane, operation->actor, operation->count) ||
+          (r->tile && are_apart(r->tile, other)))
+         continue;
+      r->other = other;
+      r->reduces = operation->reduces;
+      if (r->tile)
+         machine_tile_pieces(r->tile, compare_piece, r);
+      else
+         compare_piece(r, row);
+      if (r->clashes)
+         report_rewriting(r, lane, operation);
+   }
+   return r->clashes;
+}
+
+bool machine_copy_rewrites_row(machine_warp_t *warp, uint32_t lane, const machine_row_t *row) {
+   return row->bytes && rewrites(&(rewriting_t){.warp = warp}, lane, row->region, row);
+}
+
+bool machine_copy_rewrites_tile(machine_warp_t *warp, uint32_t lane, const machine_tile_t *tile) {
+   return rewrites(&(rewriting_t){.warp = warp, .tile = tile}, lane, tile->region, NULL);
 }

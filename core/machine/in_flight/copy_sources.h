@@ -1,8 +1,8 @@
 /* Global memory that bulk and tensor copies use (PTX ISA 9.0, 9.7.9.25): the sources of copies to shared memory, and the destinations of copies and
  * reductions from there.  A thread knows that a load has ended when it has waited at the copy's mbarrier, and that a store has ended when it has
  * waited for the copy's group without .read.  Between the start of a copy and its end no thread may write its source, and no thread may read or
- * write its destination, not even the thread that started it.  Copies from shared memory may write what other such copies write, because a kernel may
- * write one value twice; and reductions may change what other reductions change.  Only memory that kernels may write is followed.
+ * write its destination, not even the thread that started it.  Copies from shared memory may write what other such copies write, if the values are
+ * the same; and reductions may change what other reductions change.  Only memory that kernels may write is followed.
  *
  * Kept for one block (a cluster), in runs that look for races; owned by it; on the machine's thread. */
 #ifndef RKB_MACHINE_IN_FLIGHT_COPY_SOURCES_H
@@ -28,6 +28,10 @@ bool machine_copy_source_followed(const machine_warp_t *warp, uint32_t operation
 /* Visits the rows of all copies whose end the lane does not know: with `read` those of sources, with `written` those of destinations. */
 void machine_copy_sources_unknown(machine_warp_t *warp, uint32_t lane, machine_tile_visit_t *read,
                                   machine_tile_visit_t *written, void *argument);
+/* A copy from shared memory is about to write a row, or a tile.  Whether another one that wrote other values there may still be writing, or a reduction may
+ * still be changing the bytes; makes a finding. */
+bool machine_copy_rewrites_row(machine_warp_t *warp, uint32_t lane, const machine_row_t *row);
+bool machine_copy_rewrites_tile(machine_warp_t *warp, uint32_t lane, const machine_tile_t *tile);
 /* How an access is made: by the thread itself, by a copy that it starts, or as a reduction or an atomic operation. */
 enum machine_copy_access { BY_THREAD, BY_COPY, BY_REDUCTION };
 /* Whether a copy may still read bytes that the lane writes (store), or still write bytes that the lane accesses; makes a finding. */

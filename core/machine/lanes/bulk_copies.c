@@ -141,6 +141,8 @@ static void store(machine_warp_t *warp, const machine_instruction_t *i, uint32_t
    row.shared = from;
    if (bulk->bytes && !machine_operation_reads(warp, lane, operation, from, bulk->bytes))
       return;
+   if (i->operation != BULK_REDUCE && machine_copy_rewrites_row(warp, lane, &row))
+      return;
    machine_bulk_count(warp, &row, true);
    if (i->operation == BULK_REDUCE)
       bulk_reduce(warp, i, lane, &row);

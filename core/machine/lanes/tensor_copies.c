@@ -281,7 +281,9 @@ static void store(machine_warp_t *warp, moving_t *moving, const machine_tile_t *
    const uint32_t actor = machine_bulk_group(warp, moving->lane, &count),
                   operation = machine_operation_start(warp, moving->lane, actor, count, "a tensor copy");
    if (!machine_operation_reads(warp, moving->lane, operation, tile->shared, tile->span) ||
-       !may_store(warp, moving, tile))
+       !may_store(warp, moving, tile) ||
+       (moving->instruction->operation != BULK_REDUCE &&
+        machine_copy_rewrites_tile(warp, moving->lane, tile)))
       return;
    machine_tile_rows(tile, note_written, moving);
    machine_tile_pieces(tile, give, moving);
