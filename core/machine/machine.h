@@ -247,6 +247,8 @@ typedef struct rkb_machine_report {
     * that launched kernels contain, and those that warps executed. */
    uint32_t tensor_named, tensor_executed;
    bool relaxed_acquire;   /* a race verdict relies on reading an atomic's value as an acquire */
+   bool
+      copies_assumed; /* bulk copies of global memory are in an order that was not looked at closely: see unfenced_writes.c, copy_sources.c */
    bool relaxed_arrival;   /* some arrival was relaxed: it is taken to pass on all that its thread knows */
    /* whether reads by several blocks came before a write, across grid-wide synchronisation, is not known */
    bool order_unknown;

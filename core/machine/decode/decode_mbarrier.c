@@ -157,10 +157,13 @@ static enum decode_result proxy_fence(decoder_t *decoder) {
       if (!is(decoder->modifiers[n], known))
          return decode_refuse(decoder);
    decoder->program->asynchronous = true;
-   decoder->program->global_proxy_fence |= decoder->modifier_count == 3 ||
-                                           decode_modifier(decoder, "global") ||
-                                           decode_modifier(decoder, "async.global");
-   return decode_use(decoder, "fence.proxy.async") ? DECODE_DONE : DECODE_FAILED;
+   const bool global = decoder->modifier_count == 3 || decode_modifier(decoder, "global") ||
+                       decode_modifier(decoder, "async.global");
+   decoder->program->global_proxy_fence |= global;
+   decoder->program->shared_proxy_fence |= !global;
+   FAIL_UNLESS(decode_use(decoder, "fence.proxy.async"));
+   decoder->instruction.flags |= global ? 0 : FLAG_BLOCK;
+   return DECODE_DONE;
 }
 
 enum decode_result decode_fence(decoder_t *decoder) {

@@ -46,8 +46,10 @@ enum machine_flags {
    FLAG_ALIGNED = 1u << 8,
    FLAG_NEGATED_C = 1u << 10,
    FLAG_ABS = 1u << 11,
-   FLAG_SECOND = 1u << 12,      /* writes a second destination */
-   FLAG_BLOCK = 1u << 12,       /* of a fence, or an access with a scope: for the block alone */
+   FLAG_SECOND = 1u << 12, /* writes a second destination */
+   FLAG_BLOCK =
+      1u
+      << 12, /* of a fence, or an access with a scope: for the block alone; of a proxy fence: for shared memory alone */
    FLAG_READS = 1u << 12,       /* of a wait for groups of bulk copies: for what they read alone */
    FLAG_MULTICAST = 1u << 12,   /* of a bulk copy: the last extra says to which blocks of the cluster */
    FLAG_FROM_DOUBLE = 1u << 13, /* cvt from f64 */
@@ -207,7 +209,9 @@ typedef struct machine_program {
        * (clocks/vector_clocks.h). */
       asynchronous,
       /* fence.proxy.async for global memory: alone or with all other memory */
-      global_proxy_fence;
+      global_proxy_fence,
+      /* and one for shared memory alone */
+      shared_proxy_fence;
    bool arrivals_seen;    /* whether it may see in which order threads reach an mbarrier: seen_arrivals.c */
    bool cluster_barriers; /* threads synchronise one by one at those too */
    /* Whether some of those move less than 16 bytes at a time, or not at multiples of 16. */

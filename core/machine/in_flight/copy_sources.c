@@ -79,8 +79,10 @@ static copy_source_t *add(machine_warp_t *warp, bool written) {
    machine_copy_sources_t *sources = warp->block->copy_sources;
    if (2 * sources->count >= sources->room)
       forget_ended(warp->block);
-   if (written && sources->count >= MOST_SOURCES / 2)
+   if (written && sources->count >= MOST_SOURCES / 2) {
+      warp->run->report.copies_assumed = true;
       return NULL;
+   }
    if (sources->count == MOST_SOURCES) {
       machine_find(warp, RKB_MACHINE_UNKNOWN, "limit.budget", PTX_NONE,
                    "more than %u copies of memory that may be written are on their way", MOST_SOURCES);
@@ -122,6 +124,7 @@ void machine_copy_source_row(machine_warp_t *warp, uint32_t operation, const mac
 }
 
 void machine_copy_destination_row(machine_warp_t *warp, uint32_t operation, const machine_row_t *row) {
+   warp->run->report.copies_assumed |= !operation && warp->block->copy_sources;
    keep_row(warp, operation, row, true);
 }
 
@@ -151,6 +154,7 @@ void machine_copy_source_tile(machine_warp_t *warp, uint32_t operation, const ma
 }
 
 void machine_copy_destination_tile(machine_warp_t *warp, uint32_t operation, const machine_tile_t *tile) {
+   warp->run->report.copies_assumed |= !operation && warp->block->copy_sources;
    keep_tile(warp, operation, tile, true);
 }
 
@@ -258,6 +262,8 @@ static void compare_values(void *argument, const machine_row_t *old) {
                   ours = row->offset + row->bytes, theirs = old->offset + old->bytes,
                   end = ours < theirs ? ours : theirs;
    r->warp->run->work.burden++;
+   if (first < end)
+      r->warp->run->report.copies_assumed = true;
    if (first < end)
       r->clashes |=
          r->reduces || memcmp(row->region->data + first,

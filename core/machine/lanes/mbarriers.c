@@ -9,10 +9,10 @@ OP(mbarrier) {
 }
 
 OP(proxy_fence) {
-   (void)i;
    if (warp->block->operations)
       machine_vector_clocks_fence(warp, mask);
-   warp->block->proxy_fenced = warp->block->time;
+   if (!(i->flags & FLAG_BLOCK))
+      warp->block->proxy_fenced = warp->block->time;
 }
 
 OP(mbarrier_fence) {

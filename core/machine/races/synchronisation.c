@@ -351,9 +351,12 @@ void machine_sync_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address)
  * the releasing block fenced, nor which block between. */
 static bool is_proxied(const machine_warp_t *warp, uint32_t lane, const release_t *release,
                        const struct machine_acquired *acquired, uint32_t time) {
-   return acquired->passed_on || time < release->proxied ||
-          machine_knows_fenced(warp->block->clocks->knowledge, warp->first_thread + lane, acquired->thread,
-                               acquired->time);
+   if (machine_knows_fenced(warp->block->clocks->knowledge, warp->first_thread + lane, acquired->thread,
+                            acquired->time))
+      return true;
+   const bool taken = acquired->passed_on || time < release->proxied;
+   warp->run->report.copies_assumed |= taken;
+   return taken;
 }
 
 static bool is_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name, bool proxied) {

@@ -15,6 +15,7 @@ static bool is_fenced(const machine_warp_t *warp, uint32_t lane, uint64_t name) 
    const uint32_t thread = machine_name_thread(name) - 1, time = machine_name_time(name);
    if (!warp->program->global_proxy_fence)
       return false;
+   warp->run->report.copies_assumed |= warp->program->shared_proxy_fence;
    if (machine_name_block(name) != block->serial + 1)
       return machine_sync_fenced(warp, lane, name) || !machine_sync_ordered(warp, lane, name);
    return machine_knows_fenced(block->clocks->knowledge, warp->first_thread + lane, thread, time) ||

@@ -223,6 +223,7 @@ static void take_report(struct trial *t, rkb_machine_report_t *report) {
    outcome->waits |= report->waits;
    outcome->relaxed_acquire |= report->relaxed_acquire;
    outcome->relaxed_arrival |= report->relaxed_arrival;
+   outcome->copies_assumed |= report->copies_assumed;
    outcome->tensor_named |= report->tensor_named;
    outcome->tensor_executed |= report->tensor_executed;
    outcome->order_unknown |= report->order_unknown;

@@ -155,24 +155,16 @@ static json_t *tensor_names(uint32_t families) {
    return list;
 }
 
-/* Whether warps executed bulk or tensor copies, which the machine carries out one after the other. */
-static bool copies_in_bulk(const struct outcome *outcome) {
-   bool found = false;
-   for (uint32_t n = 0; rkb_machine_tensor_name(n); n++)
-      found |= (outcome->tensor_executed >> n & 1) && strstr(rkb_machine_tensor_name(n), "async.bulk");
-   return found;
-}
-
 /* What order of asynchronous operations nothing checks.  A result may depend on it too. */
 static void assume_orders(const struct outcome *outcome, json_t *races, json_t *values) {
    static const char copies[] =
-      "bulk copies are taken to write global memory in the order in which they start, and to read there what the launch wrote before";
+      "bulk copies that overlap in global memory are taken to write the same values, and fences of the async proxy to cover global memory";
    if (outcome->relaxed_arrival)
       json_array_append_new(
          races,
          json_string(
             "what a thread learns between a fence and its relaxed arrival is taken to be released by the arrival"));
-   if (copies_in_bulk(outcome)) {
+   if (outcome->copies_assumed) {
       json_array_append_new(races, json_string(copies));
       json_array_append_new(values, json_string(copies));
    }
@@ -425,6 +417,7 @@ void outcome_join(struct outcome *outcome, struct outcome *next) {
    outcome->waits |= next->waits;
    outcome->relaxed_acquire |= next->relaxed_acquire;
    outcome->relaxed_arrival |= next->relaxed_arrival;
+   outcome->copies_assumed |= next->copies_assumed;
    outcome->tensor_named |= next->tensor_named;
    outcome->tensor_executed |= next->tensor_executed;
    outcome->order_unknown |= next->order_unknown;

@@ -110,7 +110,8 @@ struct outcome {
    json_t *deciding_inputs;            /* names of inputs that did */
    bool suspect_races, suspect_values; /* something of that facet was suspect, whether or not it decides */
    uint32_t tensor_named, tensor_executed; /* families: rkb_machine_tensor_name */
-   bool waits, relaxed_acquire, relaxed_arrival, order_unknown, one_schedule, float_atomics, variable_atomics;
+   bool waits, relaxed_acquire, relaxed_arrival, copies_assumed, order_unknown, one_schedule, float_atomics,
+      variable_atomics;
    char float_atomic_symbol[64];
    bool unsampled;           /* blocks at a bench shape were left out for want of budget */
    bool far_judged;          /* something was judged at the shape `far` */

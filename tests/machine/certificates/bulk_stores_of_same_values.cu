@@ -7,16 +7,16 @@ launches:
     block: 32
     args: x, weight, y, eps, D
 */
-// why: two bulk stores write different values to the same bytes, and nothing waits for the first; a certificate for all schedules has to say
-// why: that their order was not looked at
+// why: two bulk stores write the same bytes in no order, with the same values for all inputs that are tested; a certificate for all values has to say
+// why: that others may differ
 // standing: accept
-// says: {"assumptions":["the PTX is what runs: the compiler below it is trusted","bulk copies are taken to write global memory in the order in which they start
-// says: an integer divided by zero gives all ones","no tested input is infinite","bulk copies are taken to write global memory in the order
+// says: {"assumptions":["the PTX is what runs: the compiler below it is trusted","bulk copies that overlap in global memory are taken to write the same values
+// says: an integer divided by zero gives all ones","no tested input is infinite","bulk copies that overlap in global memory are taken
 __device__ void store(float *to, const float *from) {
    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 16;" ::"l"(to), "r"((unsigned)__cvta_generic_to_shared(from)) : "memory");
 }
 __global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D) {
-   __shared__ __align__(16) float wrong[4], right[4];
+   __shared__ __align__(16) float first[4], second[4];
    const int lane = threadIdx.x;
    const float *row = x + (long long)blockIdx.x * D;
    float *out = y + (long long)blockIdx.x * D;
@@ -28,14 +28,13 @@ __global__ void rmsnorm(const float *x, const float *weight, float *y, float eps
    const float inverse = rsqrtf(sum / D + eps);
    const int copied = D % 4 == 0 ? 4 : 0; /* the other elements are stored by threads */
    if (lane < 4) {
-      wrong[lane] = 0.0f;
-      right[lane] = lane < D ? row[lane] * inverse * weight[lane] : 0.0f;
+      first[lane] = second[lane] = lane < D ? row[lane] * inverse * weight[lane] : 0.0f;
    }
    asm volatile("fence.proxy.async;" ::: "memory");
    __syncwarp();
    if (lane == 0 && copied) {
-      store(out, wrong);
-      store(out, right);
+      store(out, first);
+      store(out, second);
       asm volatile("cp.async.bulk.commit_group;");
       asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
    }
