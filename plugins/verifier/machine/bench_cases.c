@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define MOST_CASES 512u
+#define RAGGED_INDEX 0xfdu /* a number for random streams, apart from those of bench cases */
 #define SLACK UINT64_C(1000000000) /* no code compares the rest of a budget with a larger number */
 
 struct part {
@@ -281,16 +282,23 @@ int bench_cases_judge(const struct verifier *me, struct candidate *candidate, st
       .head = {.size = sizeof(rkb_counters_t), .launch_size = sizeof(rkb_launch_counters_t)}};
    const struct candidate from = *candidate;
    const uint32_t cases = count_cases(me);
-   struct work work = {
-      .verifier = me, .candidate = &from, .outcome = outcome, .count = cases + judges_far_corner(me)};
-   int status = RKB_OK;
+   rkb_case_t *ragged = NULL;
+   int status = judges_far_corner(me) ? ragged_tiles_draw(me, candidate, &ragged, err) : RKB_OK;
+   struct work work = {.verifier = me,
+                       .candidate = &from,
+                       .outcome = outcome,
+                       .count = cases + judges_far_corner(me) + (ragged != NULL)};
    work.parts = calloc(work.count + 1, sizeof *work.parts);
-   if (!work.parts)
-      return rkb_fail(err, RKB_ERR_NOMEM, "no memory for the bench cases");
+   if (!work.parts) {
+      status = rkb_fail(err, RKB_ERR_NOMEM, "no memory for the bench cases");
+      goto done;
+   }
    for (uint32_t n = 0; n < cases; n++) {
       work.parts[n].the_case = me->task->case_at(me->host, RKB_CASE_BENCH, n);
       work.parts[n].number = n;
    }
+   if (ragged)
+      work.parts[work.count - 1] = (struct part){.the_case = ragged, .number = RAGGED_INDEX};
    schedule_open(&work.schedule);
    if (cases > 1) /* a single case has its own parts executed side by side */
       execute_parts(&work);
@@ -298,12 +306,18 @@ int bench_cases_judge(const struct verifier *me, struct candidate *candidate, st
       status = take_case(&work, &work.parts[n], candidate, outcome, &counted, err);
    if (status == RKB_OK)
       status = hand_over(me, candidate->job, &counted, err);
-   if (status == RKB_OK && work.count > cases && outcome->rank <= RKB_MACHINE_SUSPECT)
-      status = take_turn(&work, &work.parts[cases], candidate, outcome, err);
+   for (uint32_t n = cases; n < work.count && status == RKB_OK && outcome->rank <= RKB_MACHINE_SUSPECT; n++) {
+      status = take_turn(&work, &work.parts[n], candidate, outcome, err);
+      if (status == RKB_ERR_LIMIT && work.parts[n].the_case) /* what takes too much memory is left out */
+         status = RKB_OK;
+   }
    for (uint32_t n = 0; n < work.count; n++)
       close_part(&work.parts[n]);
    schedule_close(&work.schedule);
    free(counted.launches);
    free(work.parts);
+done:
+   if (ragged)
+      me->task->case_free(ragged);
    return status;
 }

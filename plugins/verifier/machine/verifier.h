@@ -56,7 +56,8 @@ enum {
    STREAM_LONGER,    /* longer_loops.c */
    STREAM_NUMBERS,   /* later_numbers.c, with the case above bit 8 */
    STREAM_BESIDE, /* waiting_blocks.c, with 1 + the launch above bit 8 and the case above bit 20; largest_grids.c */
-   STREAM_ORDERS /* case_families.c, with the case's turn above bit 8 */
+   STREAM_ORDERS, /* case_families.c, with the case's turn above bit 8 */
+   STREAM_RAGGED /* ragged_tiles.c */
 };
 
 struct verifier {
@@ -310,6 +311,9 @@ int waiting_grids_draw(const struct verifier *verifier, const struct candidate *
 uint32_t *waiting_resident(const struct verifier *verifier, const struct candidate *candidate,
                            const rkb_plan_t *plan);
 
+/* ragged_tiles.c: a shape at which the tiles of a product make ragged groups; owned; NULL: the candidate copies no tiles, or there is none. */
+int ragged_tiles_draw(const struct verifier *verifier, const struct candidate *candidate, rkb_case_t **drawn,
+                      rkb_error_t *err);
 /* largest_grids.c: where kernels may wait for other blocks, finds that a launch does not end at a shape with a large grid. */
 int largest_grids_judge(const struct verifier *verifier, struct candidate *candidate, struct outcome *outcome,
                         rkb_error_t *err);
