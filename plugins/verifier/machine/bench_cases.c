@@ -84,6 +84,7 @@ static void execute(const struct work *work, struct part *part, const struct out
                     executes(known, "wgmma.mma_async") && executes(known, "cp.async.bulk.tensor"),
                  .by_copies = !known->waits && executes(known, "mma.sync") && executes(known, "cp.async"),
                  .deciding = known->deciding_inputs,
+                 .asks_all = part->number == RAGGED_INDEX,
                  .shares = in_turn}};
    part->status = part->the_case ? bench_case_judge(&part->bench, &part->err)
                                  : large_offsets_judge(me, &part->candidate, &part->outcome, &part->err);

@@ -102,7 +102,7 @@ int sample_find_unwritten(struct sample *s, const rkb_machine_options_t *options
    if (status == RKB_OK)
       status = idle_blocks_judge(s, &report, err);
    if (status != RKB_OK || s->outcome->rank ||
-       (share >= 1 - ROUNDING && !idle_blocks_seen(s, &report, false)))
+       (share >= 1 - ROUNDING && !s->asks_all && !idle_blocks_seen(s, &report, false)))
       return status;
    const double instructions = sample_whole_instructions(&report);
    if (instructions <= MOST_INSTRUCTIONS && instructions <= (double)s->candidate->budget)

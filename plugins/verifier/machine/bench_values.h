@@ -56,6 +56,7 @@ struct sample {
    const struct link *as; /* the buffer being judged holds this intermediate; NULL: a tensor */
    uint32_t linked;       /* outputs that were judged launch by launch */
    uint32_t most_judged;  /* elements of an output */
+   bool asks_all;         /* what all blocks write is looked at, whatever the executed ones write */
    bool lone;             /* values are not followed back to other launches, and outputs that no launch writes are not searched */
    double needed;         /* thread-instructions that a slice would have taken, where they were too many; 0 otherwise */
    double instructions;   /* of the whole plan, as the executed blocks tell */
