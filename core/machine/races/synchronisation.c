@@ -17,7 +17,7 @@
 #include "machine/clocks/vector_clocks.h"
 #include "machine/in_flight/copy_sources.h"
 #include "machine/races/races.h"
-#include "machine/races/sync_locations.h"
+#include "machine/races/reached_locations.h"
 
 #include <stdlib.h>
 
@@ -34,6 +34,7 @@ typedef struct release {
 
 struct machine_sync {
    machine_sync_locations_t at;
+   machine_reached_locations_t reached;
    release_t *releases;
    uint32_t release_count, release_room;
    uint32_t *
@@ -53,7 +54,6 @@ struct machine_acquired {
    uint32_t location, count; /* the releases 0 .. count - 1 of the location */
    /* Which thread acquired them and when; the other threads of its block have acquired them after the next barrier. */
    uint32_t thread, time;
-   bool passed_on; /* by a block between */
 };
 
 #define BLOCK_SLOTS 4096
@@ -80,6 +80,7 @@ static struct machine_sync *sync_of(machine_run_t *run) {
 void machine_sync_free(machine_run_t *run) {
    if (!run->sync)
       return;
+   machine_reached_free(&run->sync->reached);
    machine_sync_locations_free(&run->sync->at);
    free(run->sync->releases);
    free(run->sync->fences);
@@ -237,7 +238,7 @@ static void count_steps(machine_run_t *run, uint64_t steps) {
    run->work.burden += 1 + steps / STEPS_OF_WORK;
 }
 
-/* Passes on what the releasing block had acquired, where the release covers the acquisition. */
+/* Passes on what the releasing block had acquired itself, where the release covers the acquisition.  What follows from that is found when it is asked for. */
 static bool pass_on(struct machine_sync *sync, const machine_block_t *block, const release_t *release) {
    machine_sync_location_t *to = &sync->at.all[release->location];
    uint64_t steps = block->acquired_count;
@@ -312,21 +313,19 @@ static struct machine_acquired *acquired_by(machine_block_t *block, uint32_t loc
 }
 
 /* Notes that a thread has acquired the first count releases of a location.  False when memory ran out. */
-static bool note_acquired(machine_block_t *block, uint32_t location, uint32_t count, uint32_t thread,
-                          bool passed_on) {
+static bool note_acquired(machine_block_t *block, uint32_t location, uint32_t count, uint32_t thread) {
    struct machine_acquired *known = acquired_by(block, location, thread);
    if (known && known->count >= count)
       return true;
    /* What was acquired before a fence stays apart from what was acquired after it. */
    if (known && known->time == block->time) {
       known->count = count;
-      known->passed_on |= passed_on;
       return true;
    }
    if (!machine_sync_grow((void **)&block->acquired, block->acquired_count, &block->acquired_room,
                           sizeof *block->acquired))
       return false;
-   block->acquired[block->acquired_count++] = (struct machine_acquired){location, count, thread, block->time, passed_on};
+   block->acquired[block->acquired_count++] = (struct machine_acquired){location, count, thread, block->time};
    return true;
 }
 
@@ -339,24 +338,66 @@ void machine_sync_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address)
                   thread = warp->first_thread + lane;
    if (where == PTX_NONE || !sync->at.all[where].count)
       return;
-   const machine_sync_location_t *location = &sync->at.all[where];
-   bool noted = note_acquired(block, where, location->count, thread, false);
-   for (uint32_t n = 0; n < location->passed_count && noted; n++)
-      noted = note_acquired(block, location->passed[n].location, location->passed[n].count, thread, true);
-   if (!noted)
+   if (!note_acquired(block, where, sync->at.all[where].count, thread))
       warp->run->out_of_memory = true;
 }
 
+/* Whether the lane knows of an acquisition by its block. */
+static bool knows_acquired(const machine_warp_t *warp, uint32_t lane,
+                           const struct machine_acquired *acquired) {
+   const machine_block_t *block = warp->block;
+   return acquired->thread == warp->first_thread + lane || acquired->time < block->barrier_time ||
+          (block->clocks && machine_clocks_ordered_time(warp, lane, acquired->thread, acquired->time));
+}
+
 /* Whether a fence of the async proxy lies between what the release covers and the lane, to whom the acquisition is known.  It is not followed which thread of
- * the releasing block fenced, nor which block between. */
+ * the releasing block fenced. */
 static bool is_proxied(const machine_warp_t *warp, uint32_t lane, const release_t *release,
                        const struct machine_acquired *acquired, uint32_t time) {
    if (machine_knows_fenced(warp->block->clocks->knowledge, warp->first_thread + lane, acquired->thread,
-                            acquired->time))
+              acquired->time))
       return true;
-   const bool taken = acquired->passed_on || time < release->proxied;
+   const bool taken = time < release->proxied;
    warp->run->report.copies_assumed |= taken;
    return taken;
+}
+
+static bool acquired_itself(const machine_warp_t *warp, uint32_t lane, const release_t *release, uint32_t time,
+                            bool proxied) {
+   const machine_block_t *block = warp->block;
+   count_steps(warp->run, block->acquired_count);
+   for (uint32_t n = 0; n < block->acquired_count; n++) {
+      const struct machine_acquired *acquired = &block->acquired[n];
+      if (acquired->location == release->location && acquired->count > release->position &&
+          knows_acquired(warp, lane, acquired) &&
+          (!proxied || is_proxied(warp, lane, release, acquired, time)))
+         return true;
+   }
+   return false;
+}
+
+/* Whether the lane acquired the release by way of others, if it did not acquire it itself.  A fence of the async proxy is taken for granted there: it is not followed which block between has
+ * one. */
+static bool acquired_through_others(const machine_warp_t *warp, uint32_t lane, const release_t *release,
+                                    bool proxied) {
+   const machine_block_t *block = warp->block;
+   struct machine_sync *sync = warp->run->sync;
+   uint32_t known = 0;
+   uint64_t steps = 0;
+   bool room = true;
+   for (uint32_t n = 0; n < block->acquired_count && room; n++) {
+      const struct machine_acquired *acquired = &block->acquired[n];
+      if (knows_acquired(warp, lane, acquired))
+         room = machine_reached_begin(&sync->reached, known++,
+                                      (machine_acquired_part_t){acquired->location, acquired->count});
+   }
+   room = room && machine_reached_follow(&sync->reached, &sync->at, known, &steps);
+   warp->run->out_of_memory |= !room;
+   count_steps(warp->run, steps);
+   const bool acquired =
+      room && machine_reached_count(&sync->reached, release->location) > release->position;
+   warp->run->report.copies_assumed |= acquired && proxied;
+   return acquired;
 }
 
 static bool is_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name, bool proxied) {
@@ -365,24 +406,17 @@ static bool is_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name,
    if (!sync || !block->acquired_count)
       return false;
    const uint64_t serial = machine_name_block(name) - 1;
-   const uint32_t time = machine_name_time(name), thread = machine_name_thread(name),
-                  me = warp->first_thread + lane;
+   const uint32_t time = machine_name_time(name), thread = machine_name_thread(name);
    for (uint32_t r = sync->by_block[serial % sync->block_slots]; r != PTX_NONE; r = sync->releases[r].next) {
       const release_t *release = &sync->releases[r];
       warp->run->work.burden++;
-      if (release->serial != serial || !covers(sync, release, thread, time))
+      if (release->serial != serial || !covers(sync, release, thread, time) ||
+          (!acquired_itself(warp, lane, release, time, proxied) &&
+           ((proxied && acquired_itself(warp, lane, release, time, false)) ||
+            !acquired_through_others(warp, lane, release, proxied))))
          continue;
-      count_steps(warp->run, block->acquired_count);
-      for (uint32_t n = 0; n < block->acquired_count; n++) {
-         const struct machine_acquired *acquired = &block->acquired[n];
-         if (acquired->location == release->location && acquired->count > release->position &&
-             (acquired->thread == me || acquired->time < block->barrier_time ||
-              (block->clocks && machine_clocks_ordered_time(warp, lane, acquired->thread, acquired->time))) &&
-             (!proxied || is_proxied(warp, lane, release, acquired, time))) {
-            warp->run->report.relaxed_acquire |= !warp->fence_time[lane];
-            return true;
-         }
-      }
+      warp->run->report.relaxed_acquire |= !warp->fence_time[lane];
+      return true;
    }
    return false;
 }
