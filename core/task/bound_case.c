@@ -96,7 +96,7 @@ static void bind_recipe(rkb_bound_t *bound, const rkb_init_t *init, rkb_recipe_t
    /* Defaults of the parameters: mean 0, std 1; low -1, high 1; |normal| with std 1. */
    double first = init->kind == RKB_INIT_UNIFORM ? -1 : 0, second = 1;
    *recipe = (rkb_recipe_t){init->kind, parameter(bound, init->first, first, problems),
-                            parameter(bound, init->second, second, problems), RKB_STRUCTURE_NONE};
+                            parameter(bound, init->second, second, problems), RKB_STRUCTURE_NONE, false};
    const bool fans = init->kind == RKB_INIT_KAIMING || init->kind == RKB_INIT_KAIMING_NORMAL ||
                      init->kind == RKB_INIT_XAVIER;
    if (fans && init->first && !(recipe->first > 0)) /* numbers are divided by it */
@@ -145,6 +145,7 @@ static void bind_input(rkb_bound_t *bound, const rkb_tensor_t *list, uint32_t in
    const int64_t *shape = list[index].shape;
    bind_recipe(bound, init, &bound->recipes[index], problems);
    bound->recipes[index].structure = from->structure;
+   bound->recipes[index].masked = from->masked;
    if (from->structure == RKB_STRUCTURE_SYMMETRIC && shape[from->rank - 2] != shape[from->rank - 1])
       rkb_problem(problems, from->structure_place,
                   "in case %s: %s is %lld by %lld, and a symmetric matrix is square", bound->view.name,
@@ -178,7 +179,7 @@ static bool add_backward(rkb_bound_t *bound, rkb_tensor_t *list, const rkb_init_
          return false;
       /* The gradient of a scalar output (a loss) is drawn around 1, so that it is not always 1. */
       bound->recipes[count++] =
-         (rkb_recipe_t){RKB_INIT_NORMAL, tensor->rank == 0 ? 1 : 0, tensor->rank == 0 ? 0.5 : 1, 0};
+         (rkb_recipe_t){RKB_INIT_NORMAL, tensor->rank == 0 ? 1 : 0, tensor->rank == 0 ? 0.5 : 1, 0, false};
    }
    for (uint32_t i = 0; i < definition->tensor_count; i++) {
       const rkb_tensor_definition_t *tensor = &definition->tensors[i];

@@ -11,6 +11,7 @@ typedef struct rkb_recipe {
    uint32_t kind;        /* enum rkb_init_kind; 0: not an input */
    double first, second; /* its parameters */
    uint32_t structure;   /* enum rkb_structure */
+   bool masked;          /* some elements may be minus infinity */
 } rkb_recipe_t;
 
 typedef struct rkb_family_list rkb_family_list_t;

@@ -77,6 +77,7 @@ static void parse(rkb_definition_t *definition, const rkb_task_texts_t *texts, r
    if (task && rkb_definition_read(definition, task, problems) && graph) {
       if (rkb_graph_read(definition, graph, problems)) {
          rkb_definition_find_saves(definition, problems);
+         rkb_definition_check_masks(definition, problems);
          check_precision(definition, problems);
       }
    }

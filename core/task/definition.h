@@ -62,6 +62,8 @@ typedef struct rkb_tensor_definition {
    rkb_init_t init;
    uint32_t structure; /* enum rkb_structure */
    rkb_place_t structure_place;
+   bool masked; /* some elements may be minus infinity */
+   rkb_place_t masked_place;
 } rkb_tensor_definition_t;
 
 typedef struct rkb_init_setting {
@@ -158,6 +160,8 @@ rkb_definition_t *rkb_definition_parse(const rkb_task_texts_t *texts, rkb_proble
 bool rkb_definition_read(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_problems_t *problems);
 /* Resolves the names of saved values.  Call it once the graph is read. */
 void rkb_definition_find_saves(rkb_definition_t *definition, rkb_problems_t *problems);
+/* Adds a problem for each masked tensor that something else than a softmax reads. */
+void rkb_definition_check_masks(const rkb_definition_t *definition, rkb_problems_t *problems);
 bool rkb_graph_read(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_problems_t *problems);
 void rkb_definition_free(rkb_definition_t *definition);
 

@@ -86,9 +86,23 @@ static void read_structure(rkb_tensor_definition_t *tensor, const rkb_yaml_t *no
                   tensor->name);
 }
 
+/* Types that have infinities, and inputs of which some are negative. */
+static void read_masked(rkb_tensor_definition_t *tensor, const rkb_yaml_t *node, rkb_problems_t *problems) {
+   if (!node || !rkb_yaml_bool(node, "masked", &tensor->masked, problems) || !tensor->masked)
+      return;
+   tensor->masked_place = node->place;
+   if (tensor->role != RKB_IN ||
+       (tensor->dtype != RKB_F32 && tensor->dtype != RKB_F16 && tensor->dtype != RKB_BF16) ||
+       tensor->structure)
+      rkb_problem(problems, node->place,
+                  "%s is no input of float32, float16 or bfloat16 without a structure: only those are masked",
+                  tensor->name);
+}
+
 static void read_tensor(rkb_definition_t *definition, rkb_tensor_definition_t *tensor, const rkb_yaml_t *node,
                         rkb_problems_t *problems) {
-   static const char *const known[] = {"role", "dtype", "shape", "init", "align", "structure", NULL};
+   static const char *const known[] = {"role",  "dtype",     "shape",  "init",
+                                       "align", "structure", "masked", NULL};
    if (!rkb_yaml_expect(node, RKB_YAML_MAP, "a tensor", problems))
       return;
    rkb_yaml_only(node, "a tensor", known, problems);
@@ -127,6 +141,7 @@ static void read_tensor(rkb_definition_t *definition, rkb_tensor_definition_t *t
       rkb_problem(problems, align->place, "align is a power of two from 1 to 65536, in bytes");
    tensor->alignment = (uint32_t)bytes;
    read_structure(tensor, rkb_yaml_get(node, "structure"), problems);
+   read_masked(tensor, rkb_yaml_get(node, "masked"), problems);
 }
 
 void rkb_read_tensors(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_problems_t *problems) {
@@ -239,6 +254,26 @@ void rkb_definition_find_saves(rkb_definition_t *definition, rkb_problems_t *pro
             "%s is neither an output nor a value of the graph; a backward candidate gets all inputs anyway",
             name);
    }
+}
+
+/* Adds a problem if a node that is no softmax reads the masked tensor. */
+static void check_mask(const rkb_definition_t *definition, const rkb_tensor_definition_t *tensor,
+                       rkb_problems_t *problems) {
+   for (uint32_t i = 0; i < definition->node_count; i++) {
+      const rkb_graph_node_t *node = &definition->nodes[i];
+      for (uint32_t j = 0; j < node->input_count; j++)
+         if (strcmp(node->inputs[j], tensor->name) == 0 && strcmp(node->function->name, "softmax") != 0)
+            rkb_problem(
+               problems, tensor->masked_place,
+               "%s is masked, and %s reads it: what follows from minus infinity is defined for softmax alone",
+               tensor->name, node->function->name);
+   }
+}
+
+void rkb_definition_check_masks(const rkb_definition_t *definition, rkb_problems_t *problems) {
+   for (uint32_t i = 0; i < definition->tensor_count; i++)
+      if (definition->tensors[i].masked)
+         check_mask(definition, &definition->tensors[i], problems);
 }
 
 void rkb_read_wants_grad(rkb_definition_t *definition, const rkb_yaml_t *root, rkb_problems_t *problems) {

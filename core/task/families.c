@@ -232,6 +232,38 @@ static bool add_planted(rkb_bound_t *bound) {
    return entry != NULL;
 }
 
+/* Whether all that is computed from a tensor is computed from softmaxes along its last dim.  Then the reference's results are finite if some of a row's elements
+ * are minus infinity, and not all. */
+static bool only_softmax_reads(const rkb_program_t *program, uint32_t tensor) {
+   bool any = false, only = true;
+   for (uint32_t i = 0; i < program->node_count; i++) {
+      const rkb_program_node_t *node = &program->nodes[i];
+      for (uint32_t n = 0; n < node->input_count; n++) {
+         const rkb_program_value_t *value = &program->values[node->inputs[n]];
+         if (value->node >= 0 || (uint32_t)value->tensor != tensor)
+            continue;
+         const bool softmax =
+            rkb_same_name(node->operation->name, "softmax") &&
+            node->integers[0] + 1 == (int64_t)rkb_program_shape(program, node->inputs[n])->rank;
+         any |= softmax;
+         only &= softmax;
+      }
+   }
+   return any && only;
+}
+
+/* Larger scores, some of them masked: minus infinity is what masks put where nothing may be seen. */
+static bool add_strong(rkb_bound_t *bound) {
+   if (!has_operation(bound->program, "softmax"))
+      return true;
+   rkb_family_entry_t *entry = add_plain(bound, "strong", false, RKB_DRAW_STRONG, 6, false);
+   for (uint32_t i = 0; entry && i < bound->view.tensor_count; i++)
+      if (entry->draws[i].kind == RKB_DRAW_STRONG && bound->recipes[i].masked &&
+          only_softmax_reads(bound->program, i))
+         entry->draws[i].kind = RKB_DRAW_MASKED;
+   return entry != NULL;
+}
+
 static bool add_below(rkb_bound_t *bound) {
    rkb_family_entry_t *entry = NULL;
    return draw_operands(bound, &entry, "below", softmaxes, RKB_DRAW_BELOW, BELOW_SOFTMAX) &&
@@ -329,8 +361,7 @@ bool rkb_families_build(rkb_bound_t *bound) {
        !add_plain(bound, "one_hot", false, RKB_DRAW_ONE_HOT, 0, false) ||
        !add_plain(bound, "mixed", false, RKB_DRAW_MIXED, 0, true))
       return false;
-   if (has_operation(bound->program, "softmax") &&
-       !add_plain(bound, "strong", false, RKB_DRAW_STRONG, 6, false))
+   if (!add_strong(bound))
       return false;
    rkb_family_entry_t *far = add_plain(bound, "shifted_far", false, RKB_DRAW_SHIFTED, 300, false);
    if (far)

@@ -22,7 +22,8 @@ enum rkb_draw_kind {
    RKB_DRAW_SMALL,     /* small integers, -8 to 8 */
    RKB_DRAW_SUBNORMAL, /* the recipe; one random element in eight times `first`, which makes it subnormal */
    RKB_DRAW_STRONG,    /* the recipe times `first`, which makes softmax rows nearly one-hot */
-   RKB_DRAW_BELOW,     /* `first` less the size of the recipe times |first| / 2^20: all far below zero */
+   RKB_DRAW_MASKED, /* the recipe times `first`; in three of four rows some elements, never all, are minus infinity */
+   RKB_DRAW_BELOW, /* `first` less the size of the recipe times |first| / 2^20: all far below zero */
    RKB_DRAW_PEAKS, /* the recipe times `first`; one element a row, at an end of loops or anywhere, is above all others by far */
    RKB_DRAW_NAN,     /* the recipe; one random element in 16 is NaN */
    RKB_DRAW_ONE_NAN, /* the recipe; one random element is NaN */

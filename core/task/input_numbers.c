@@ -1,6 +1,7 @@
 /* Draws the numbers of inputs (input_numbers.h). */
 #include "task/input_numbers.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #include "reference/dtype.h"
@@ -109,7 +110,8 @@ static bool is_of_recipe(uint32_t kind) {
    return kind == RKB_DRAW_RECIPE || kind == RKB_DRAW_MIXED || kind == RKB_DRAW_SHIFTED ||
           kind == RKB_DRAW_SUBNORMAL || kind == RKB_DRAW_SCALED || kind == RKB_DRAW_STRONG ||
           kind == RKB_DRAW_LEVEL || kind == RKB_DRAW_BELOW || kind == RKB_DRAW_PEAKS ||
-          kind == RKB_DRAW_NAN || kind == RKB_DRAW_ONE_NAN || kind == RKB_DRAW_PLANTED;
+          kind == RKB_DRAW_MASKED || kind == RKB_DRAW_NAN || kind == RKB_DRAW_ONE_NAN ||
+          kind == RKB_DRAW_PLANTED;
 }
 
 /* Whether a draw uses a second random number for each element. */
@@ -117,7 +119,7 @@ static bool uses_extra(uint32_t kind) {
    return kind != RKB_DRAW_RECIPE && kind != RKB_DRAW_SHIFTED && kind != RKB_DRAW_SCALED &&
           kind != RKB_DRAW_STRONG && kind != RKB_DRAW_LEVEL && kind != RKB_DRAW_CONSTANT &&
           kind != RKB_DRAW_ONE_HOT && kind != RKB_DRAW_BELOW && kind != RKB_DRAW_PEAKS &&
-          kind != RKB_DRAW_ONE_NAN;
+          kind != RKB_DRAW_MASKED && kind != RKB_DRAW_ONE_NAN;
 }
 
 static double one_hot(const rkb_tensor_t *view, const rkb_random_t *extra, uint64_t element) {
@@ -147,6 +149,39 @@ static void put_peaks(const rkb_draw_t *draw, const rkb_recipe_t *recipe, const 
       const uint64_t element = rkb_structure_source(recipe->structure, view, first + i);
       numbers[i] =
          peak_of_row(extra, element / length, length) == element % length ? peak : numbers[i] * draw->first;
+   }
+}
+
+/* Whether the element at a place of a row is minus infinity.  Places that are a multiple of 64 apart are masked together in a quarter of the rows, so that all
+ * elements of some thread are; in two more quarters all places from one on, or all before it.  One place of each row is never masked: the reference of a row
+ * without numbers is NaN. */
+static bool is_masked(uint64_t bits, uint64_t place, uint64_t length) {
+   const uint64_t rest = bits >> 2, bound = rest % length;
+   if (place == (rest >> 32) % length)
+      return false;
+   switch (bits % 4) {
+   case 0:
+      return bits >> place % 64 & 1;
+   case 1:
+      return place >= bound;
+   case 2:
+      return place < bound;
+   default:
+      return false;
+   }
+}
+
+static void put_masked(const rkb_draw_t *draw, const rkb_recipe_t *recipe, const rkb_tensor_t *view,
+                       const rkb_random_t *extra, uint64_t first, uint64_t count, double *numbers) {
+   const uint64_t length = view->rank ? (uint64_t)view->shape[view->rank - 1] : 1;
+   uint64_t row = UINT64_MAX, bits = 0;
+   for (uint64_t i = 0; i < count; i++) {
+      const uint64_t element = rkb_structure_source(recipe->structure, view, first + i);
+      if (element / length != row) {
+         row = element / length;
+         bits = rkb_random_at(extra, row);
+      }
+      numbers[i] = is_masked(bits, element % length, length) ? -INFINITY : numbers[i] * draw->first;
    }
 }
 
@@ -266,14 +301,15 @@ static void change_numbers(const rkb_draw_t *draw, const rkb_recipe_t *recipe, c
    }
 }
 
-/* Rounds to the tensor's type.  A number beyond a narrow type's range becomes its largest: inputs are finite. */
+/* Rounds to the tensor's type.  A number beyond a narrow type's range becomes its largest: no input is infinite by chance. */
 static void round_numbers(uint32_t dtype, uint64_t count, double *numbers) {
    const rkb_narrow_t *narrow = rkb_dtype_narrow(dtype);
    const double largest = narrow ? narrow->largest : 0; /* read once: it might be one of the numbers */
    for (uint64_t i = 0; narrow && i < count; i++)
-      numbers[i] = numbers[i] > largest    ? largest
-                   : numbers[i] < -largest ? -largest
-                                           : numbers[i]; /* NaN stays */
+      numbers[i] = numbers[i] > largest ? largest
+                   : numbers[i] < -largest && numbers[i] >= -DBL_MAX
+                      ? -largest
+                      : numbers[i]; /* NaN and minus infinity stay */
    rkb_dtype_round_each(dtype, count, numbers);
 }
 
@@ -296,6 +332,8 @@ static void draw(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, ui
       put_nan(recipe->structure, view, extra, first, count, out);
    else if (draw->kind == RKB_DRAW_PEAKS)
       put_peaks(draw, recipe, view, extra, first, count, out);
+   else if (draw->kind == RKB_DRAW_MASKED)
+      put_masked(draw, recipe, view, extra, first, count, out);
    else if (draw->kind == RKB_DRAW_PLANTED)
       rkb_planted_put(inputs->planted, tensor, rkb_random_at(extra, UINT64_C(1) << 62), count, bits, out);
    else if (is_of_recipe(draw->kind) && draw->kind != RKB_DRAW_RECIPE)
