@@ -321,7 +321,7 @@ static bool add_large(rkb_bound_t *bound) {
 /* Tiny numbers.  What is added to a product of tiny factors is as small as the product.  Else the product would be within the addend's
  * rounding, and any product would do. */
 static bool add_tiny(rkb_bound_t *bound) {
-   rkb_family_entry_t *entry = add_scaled(bound, "tiny", RKB_DRAW_SCALED, -40, true);
+   rkb_family_entry_t *entry = add_scaled(bound, "tiny", RKB_DRAW_TINY, -RKB_TINY_POWER, true);
    for (uint32_t i = 0; entry && i < bound->program->node_count; i++) {
       const rkb_program_node_t *node = &bound->program->nodes[i];
       if (!node->operation->depth || node->input_count < 3)
@@ -329,7 +329,7 @@ static bool add_tiny(rkb_bound_t *bound) {
       double scale = 1;
       for (uint32_t f = 0; f < 2; f++) {
          const uint32_t factor = rkb_tensor_behind(bound->program, node->inputs[f]);
-         const bool drawn = factor != UINT32_MAX && entry->draws[factor].kind == RKB_DRAW_SCALED;
+         const bool drawn = factor != UINT32_MAX && entry->draws[factor].kind == RKB_DRAW_TINY;
          scale *= drawn ? entry->draws[factor].first : 1;
       }
       const uint32_t addend = rkb_tensor_behind(bound->program, node->inputs[2]);

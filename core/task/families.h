@@ -10,6 +10,7 @@ enum rkb_draw_kind {
    RKB_DRAW_MIXED,      /* the recipe times 10^-3 to 10^3 */
    RKB_DRAW_SHIFTED,    /* the recipe plus `first` times its own spread */
    RKB_DRAW_SCALED,     /* the recipe times `first` */
+   RKB_DRAW_TINY,       /* the recipe times `first`, or times a root of it (tiny_power) */
    RKB_DRAW_TIES,       /* -1, -1/2, 0, 1/2, 1; 1/2 to 2 where the recipe is positive */
    RKB_DRAW_CONSTANT,   /* one dyadic number */
    RKB_DRAW_ONE_HOT,    /* a single 1 along the last dim */
@@ -29,6 +30,9 @@ enum rkb_draw_kind {
    RKB_DRAW_ONE_NAN, /* the recipe; one random element is NaN */
    RKB_DRAW_PLANTED /* the recipe; every second element is a number that the kernel's text contains (planted_numbers.h) */
 };
+
+/* The family "tiny" draws numbers of about 2^-40. */
+#define RKB_TINY_POWER 40
 
 typedef struct rkb_draw {
    uint32_t kind;

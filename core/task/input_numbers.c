@@ -108,18 +108,18 @@ static void recipe_numbers(const rkb_recipe_t *recipe, uint64_t count, const uin
 /* Whether a draw starts from the recipe's numbers. */
 static bool is_of_recipe(uint32_t kind) {
    return kind == RKB_DRAW_RECIPE || kind == RKB_DRAW_MIXED || kind == RKB_DRAW_SHIFTED ||
-          kind == RKB_DRAW_SUBNORMAL || kind == RKB_DRAW_SCALED || kind == RKB_DRAW_STRONG ||
-          kind == RKB_DRAW_LEVEL || kind == RKB_DRAW_BELOW || kind == RKB_DRAW_PEAKS ||
-          kind == RKB_DRAW_MASKED || kind == RKB_DRAW_NAN || kind == RKB_DRAW_ONE_NAN ||
-          kind == RKB_DRAW_PLANTED;
+          kind == RKB_DRAW_SUBNORMAL || kind == RKB_DRAW_SCALED || kind == RKB_DRAW_TINY ||
+          kind == RKB_DRAW_STRONG || kind == RKB_DRAW_LEVEL || kind == RKB_DRAW_BELOW ||
+          kind == RKB_DRAW_PEAKS || kind == RKB_DRAW_MASKED || kind == RKB_DRAW_NAN ||
+          kind == RKB_DRAW_ONE_NAN || kind == RKB_DRAW_PLANTED;
 }
 
 /* Whether a draw uses a second random number for each element. */
 static bool uses_extra(uint32_t kind) {
    return kind != RKB_DRAW_RECIPE && kind != RKB_DRAW_SHIFTED && kind != RKB_DRAW_SCALED &&
-          kind != RKB_DRAW_STRONG && kind != RKB_DRAW_LEVEL && kind != RKB_DRAW_CONSTANT &&
-          kind != RKB_DRAW_ONE_HOT && kind != RKB_DRAW_BELOW && kind != RKB_DRAW_PEAKS &&
-          kind != RKB_DRAW_MASKED && kind != RKB_DRAW_ONE_NAN;
+          kind != RKB_DRAW_TINY && kind != RKB_DRAW_STRONG && kind != RKB_DRAW_LEVEL &&
+          kind != RKB_DRAW_CONSTANT && kind != RKB_DRAW_ONE_HOT && kind != RKB_DRAW_BELOW &&
+          kind != RKB_DRAW_PEAKS && kind != RKB_DRAW_MASKED && kind != RKB_DRAW_ONE_NAN;
 }
 
 static double one_hot(const rkb_tensor_t *view, const rkb_random_t *extra, uint64_t element) {
@@ -182,6 +182,21 @@ static void put_masked(const rkb_draw_t *draw, const rkb_recipe_t *recipe, const
          bits = rkb_random_at(extra, row);
       }
       numbers[i] = is_masked(bits, element % length, length) ? -INFINITY : numbers[i] * draw->first;
+   }
+}
+
+/* In a quarter of the rows zeros of both signs are the largest, in another quarter the smallest: in a long row, other numbers would mostly be. */
+static void let_zeros_lead(const rkb_tensor_t *view, const rkb_random_t *extra, uint64_t first,
+                           uint64_t count, double *numbers) {
+   const uint64_t length = view->rank ? (uint64_t)view->shape[view->rank - 1] : 1;
+   for (uint64_t i = 0; i < count;) {
+      const uint64_t row = (first + i) / length, left = (row + 1) * length - first - i,
+                     end = i + (left < count - i ? left : count - i),
+                     way = rkb_random_at(extra, (UINT64_C(1) << 62) + row) % 4;
+      const double sign = way == 0 ? -1 : 1;
+      for (; way < 2 && i < end; i++)
+         numbers[i] = numbers[i] == 0 ? numbers[i] : sign * fabs(numbers[i]);
+      i = end;
    }
 }
 
@@ -262,6 +277,20 @@ static void put_nan(uint32_t structure, const rkb_tensor_t *view, const rkb_rand
       numbers[i] = rkb_structure_source(structure, view, first + i) == which ? (double)NAN : numbers[i];
 }
 
+/* The recipe's numbers, or numbers from 1 to 2, times a power of two.  If the numbers are far from 2^-40, all are of one size: a kernel may take another way for a
+ * tile in which one number is smaller.  A type of a smaller range, and what is added to a product of tiny factors, has another power, of which the same part
+ * is taken. */
+static void put_tiny(const rkb_draw_t *draw, bool positive, int power, uint64_t count, const uint64_t *bits,
+                     double *numbers) {
+   const double scale = ldexp(1, ilogb(draw->first) * power / RKB_TINY_POWER);
+   for (uint64_t i = 0; i < count && power != RKB_TINY_POWER; i++) {
+      const double number = number_of_bits(RKB_DRAW_MANTISSA, 0, positive, bits[i]);
+      numbers[i] = positive ? fabs(number) : number;
+   }
+   for (uint64_t i = 0; i < count; i++)
+      numbers[i] *= scale;
+}
+
 /* Changes the recipe's numbers into the draw's numbers. */
 static void change_numbers(const rkb_draw_t *draw, const rkb_recipe_t *recipe, const rkb_random_t *extra,
                            uint64_t count, const uint64_t *bits, double *numbers) {
@@ -332,6 +361,8 @@ static void draw(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, ui
       put_nan(recipe->structure, view, extra, first, count, out);
    else if (draw->kind == RKB_DRAW_PEAKS)
       put_peaks(draw, recipe, view, extra, first, count, out);
+   else if (draw->kind == RKB_DRAW_TINY)
+      put_tiny(draw, is_positive(recipe), inputs->tiny_power, count, bits, out);
    else if (draw->kind == RKB_DRAW_MASKED)
       put_masked(draw, recipe, view, extra, first, count, out);
    else if (draw->kind == RKB_DRAW_PLANTED)
@@ -343,6 +374,8 @@ static void draw(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, ui
          out[i] = one_hot(view, extra, rkb_structure_source(recipe->structure, view, first + i));
    else if (draw->kind != RKB_DRAW_RECIPE)
       numbers_of_bits(draw, is_positive(recipe), count, bits, out);
+   if (draw->kind == RKB_DRAW_TIES && recipe->structure == RKB_STRUCTURE_NONE && !is_positive(recipe))
+      let_zeros_lead(view, extra, first, count, out);
    rkb_structure_clear(recipe->structure, view, first, count, out);
    round_numbers(view->dtype, count, out);
 }

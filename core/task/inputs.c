@@ -76,6 +76,19 @@ static void set_streams(rkb_inputs_t *inputs, uint32_t tensor, uint64_t seed) {
    inputs->streams[2 * tensor + 1] = rkb_random_stream(seed, name, 0, 1);
 }
 
+/* Half of the seeds draw numbers of about 2^-40, where halves vanish and what guards a divisor decides.  The other half draws numbers of a size between that and
+ * usual ones: a kernel may be wrong for numbers of one such size alone. */
+#define LEAST_TINY 17
+#define MOST_TINY 28
+
+static int draw_tiny_power(const rkb_bound_t *bound, uint64_t seed) {
+   char name[256];
+   snprintf(name, sizeof name, "inputs/%s/tiny", bound->view.name);
+   const rkb_random_t stream = rkb_random_stream(seed, name, 0, 0);
+   const uint64_t bits = rkb_random_at(&stream, 0);
+   return bits & 1 ? RKB_TINY_POWER : LEAST_TINY + (int)((bits >> 1) % (MOST_TINY - LEAST_TINY + 1));
+}
+
 void rkb_inputs_replace(rkb_inputs_t *inputs, uint32_t tensor) {
    inputs->replaced = tensor;
    set_streams(inputs, tensor, ~inputs->seed);
@@ -103,6 +116,7 @@ int rkb_task_inputs_open(const rkb_task_t *task, const rkb_case_t *the_case, con
    made->bound = bound;
    made->family = rkb_family_entry(family);
    made->seed = seed;
+   made->tiny_power = draw_tiny_power(bound, seed);
    made->replaced = UINT32_MAX;
    made->most_work = MOST_WORK;
    pthread_mutex_init(&made->lock, NULL);

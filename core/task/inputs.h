@@ -12,6 +12,7 @@ struct rkb_inputs {
    const rkb_bound_t *bound;
    const rkb_family_entry_t *family;
    uint64_t seed;
+   int tiny_power;        /* the family "tiny" scales by 2 to minus this, where a type's range allows 2^-40 */
    rkb_random_t *streams; /* two per case tensor: one for the recipe, one for what the family adds */
    uint32_t replaced;     /* a tensor drawn with another seed, to test whether outputs depend on it; or UINT32_MAX */
    double most_work;      /* limit of one call for points */
