@@ -109,6 +109,8 @@ static enum exchange_end ended(compiler_process_t *process, const watch_t *watch
       return code > COMPILER_EXIT_SIGNAL ? EXCHANGE_CPU : EXCHANGE_DIED;
    if (code == COMPILER_EXIT_MEMORY)
       return EXCHANGE_MEMORY;
+   if (code == COMPILER_EXIT_OPEN)
+      return EXCHANGE_OPEN;
    /* None of the process's limits kills with SIGKILL.  So the operating system killed it because the machine ran out of memory, or a person killed it. */
    if (*signal_number == SIGKILL)
       return EXCHANGE_DIED;

@@ -24,6 +24,7 @@ enum exchange_end {
    EXCHANGE_CPU,    /* over its CPU time */
    EXCHANGE_MEMORY, /* over its memory, or died close to it */
    EXCHANGE_DIED,   /* crashed or exited; `signal` says how */
+   EXCHANGE_OPEN,   /* its sandbox could not be closed: it compiled nothing */
    EXCHANGE_WALL,
    EXCHANGE_CANCELLED,
    EXCHANGE_NONSENSE /* the answer was no frame */

@@ -21,6 +21,7 @@ enum {
    COMPILER_EXIT_MEMORY = 77,    /* the heap is full */
    COMPILER_EXIT_EARLY =
       78, /* the signal of the limit on processor time came before the limit: somebody sent it */
+   COMPILER_EXIT_OPEN = 79,   /* the allowlist of system calls could not be entered */
    COMPILER_EXIT_SIGNAL = 128 /* plus the number of the signal that ended the compile */
 };
 

@@ -388,6 +388,12 @@ static int compile_in(rkb_compilers_t *compilers, slot_t *slot, const compile_in
    case EXCHANGE_CANCELLED:
       *err = (rkb_error_t){.status = RKB_ERR_CANCELLED, .message = "cancelled"};
       return err->status;
+   case EXCHANGE_OPEN:
+      *err = (rkb_error_t){
+         .status = RKB_ERR_UNAVAILABLE,
+         .message =
+            "the compiler cannot enter its allowlist of system calls, and reads no kernel without it: something, such as a container, refuses seccomp(2); see rkb doctor"};
+      return err->status;
    case EXCHANGE_WALL:
       *err = (rkb_error_t){.status = RKB_ERR_TIMEOUT,
                            .message = "the compiler process neither worked nor answered"};

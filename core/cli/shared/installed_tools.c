@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 #include "base/file.h"
 #include "base/private_folder.h"
@@ -50,6 +51,12 @@ static void tell_layers(const char *layers, rkb_tool_report_t *report) {
    rkb_text_free(&missing);
 }
 
+/* In a container with a filter of its own that refuses further ones, the compiler cannot enter its last layer, and then reads no kernel
+ * (sandbox_close in core/kernel/compiler). */
+static bool compiler_stays_open(const char *layers) {
+   return strstr(layers, "no-seccomp") && prctl(PR_GET_SECCOMP) != 0;
+}
+
 /* Asks a compiler process for its sandbox layers. */
 static void look_for_sandbox(rkb_tool_report_t *report) {
    const rkb_compilers_config_t config = {.processes = 1, .cache_directory = ""};
@@ -63,6 +70,8 @@ static void look_for_sandbox(rkb_tool_report_t *report) {
       tell_layers(rkb_compilers_layers(compilers), report);
    else
       snprintf(report->detail, sizeof report->detail, "not known without a compiler");
+   if (status == RKB_OK && compiler_stays_open(rkb_compilers_layers(compilers)))
+      report->disables = "building candidates: the compiler reads no kernel while seccomp(2) is refused";
    rkb_compilers_close(compilers);
 }
 

@@ -133,7 +133,9 @@ static _Noreturn void compile_once(nvrtc_t *nvrtc, bool first, uint64_t cpu_seco
    prctl(PR_SET_PDEATHSIG, SIGKILL);
    heap_fork(first);
    allow_cpu(cpu_seconds);
-   const bool served = sandbox_close() && send_own_number() && serve_one(nvrtc, payload, length);
+   if (!sandbox_close())
+      _exit(COMPILER_EXIT_OPEN); /* it reads no candidate without it */
+   const bool served = send_own_number() && serve_one(nvrtc, payload, length);
    heap_give_back();
    _exit(served ? 0 : COMPILER_EXIT_BROKEN);
 }
