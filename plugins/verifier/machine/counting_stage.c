@@ -4,6 +4,7 @@
 #include "counting_stage.h"
 
 #include "judged_candidate.h"
+#include "stage_options.h"
 
 #include <stdlib.h>
 
@@ -70,21 +71,8 @@ static const rkb_option_t options[] = {
     .min = 1,
     .max = 1024,
     .help = "How many blocks of each launch to execute at each bench shape."},
-   {.name = "budget",
-    .type = RKB_OPT_INT,
-    .offset = AT(budget),
-    .fallback = "0",
-    .min = 0,
-    .max = 1e15,
-    .help =
-       "Most work for one candidate, in thread-instructions of full warps; 0: what limits.execute gives."},
-   {.name = "memory",
-    .type = RKB_OPT_BYTES,
-    .offset = AT(memory),
-    .fallback = "1GiB",
-    .min = 1 << 20,
-    .max = 1e12,
-    .help = "Most memory for executing one plan."},
+   OPTION_BUDGET(AT(budget)),
+   OPTION_MEMORY(AT(memory)),
 };
 
 const rkb_stage_t COUNTING_STAGE = {

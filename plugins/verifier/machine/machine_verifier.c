@@ -3,6 +3,7 @@
  * a certificate and counts.  A thin stage over the library of machine.h; blocks on workers. */
 #include "counting_stage.h"
 #include "judged_candidate.h"
+#include "stage_options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -158,20 +159,8 @@ static const rkb_option_t options[] = {
     .max = 1e15,
     .help =
        "Thread-instructions of one case for input families; a family that exceeds them is executed on the two or three cheapest cases that show something of it."},
-   {.name = "budget",
-    .type = RKB_OPT_INT,
-    .offset = AT(budget),
-    .fallback = "0",
-    .min = 0,
-    .max = 1e15,
-    .help = "Most work for one candidate, in thread-instructions of full warps; 0: what limits.execute gives."},
-   {.name = "memory",
-    .type = RKB_OPT_BYTES,
-    .offset = AT(memory),
-    .fallback = "1GiB",
-    .min = 1 << 20,
-    .max = 1e12,
-    .help = "Most memory for executing one plan."},
+   OPTION_BUDGET(AT(budget)),
+   OPTION_MEMORY(AT(memory)),
    {.name = "bench_blocks",
     .type = RKB_OPT_INT,
     .offset = AT(bench_blocks),
