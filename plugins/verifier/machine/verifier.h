@@ -247,6 +247,8 @@ bool launch_shapes_tell(const struct verifier *verifier, const rkb_case_t *shape
 void outcome_stored(struct outcome *outcome, const struct stored_buffers *stored);
 /* Adds what a loop's turns were at some shapes.  Without memory for it, nobody looks for a shape with more. */
 void outcome_turns(struct outcome *outcome, const struct loop_turns *turns);
+/* certificate.c.  A list of facets; the caller owns it. */
+json_t *outcome_certificate(const struct outcome *outcome);
 int outcome_emit(const struct verifier *verifier, rkb_job_t job, const struct outcome *outcome);
 void outcome_init(struct outcome *outcome, bool debug);
 void outcome_join(struct outcome *outcome,
