@@ -156,11 +156,33 @@ static bool is_circumstance(const char *name, const char *word) {
    return whole ? strcmp(name, word) == 0 : strncmp(name, word, length) == 0;
 }
 
+/* What a directive asks, if it is a question (#if, #ifdef, #elif, ...); else NULL. */
+static char *question_of(char *directive) {
+   char *c = directive + (rkb_skip_blank(directive + (directive[0] == '#'   ? 1
+                                                      : directive[0] == '?' ? 3
+                                                                            : 2)) -
+                          directive);
+   return strncmp(c, "if", 2) == 0 || strncmp(c, "elif", 4) == 0 ? c : NULL;
+}
+
+/* Takes names out of a directive's question whose answer is the same for NVRTC and for every host's compiler that builds an exported file: pointers have 64 bits, and
+ * C++ has had references to temporaries since 2011.  They contain names whose answer is not. */
+static void leave_out_constants(char *directive) {
+   static const char *const constant[] = {"__LP64__", "__cpp_rvalue_references", NULL};
+   char *question = question_of(directive);
+   for (uint32_t n = 0; question && constant[n]; n++)
+      for (char *at = question; (at = strstr(at, constant[n])) != NULL; at++) {
+         const size_t length = strlen(constant[n]);
+         if (!is_letter(at[-1]) && !is_letter(at[length]))
+            memset(at, ' ', length);
+      }
+}
+
 /* Whether a directive asks for one of the words without underscores that GCC defines.  Elsewhere they are words like any other. */
-static const char *asked_for(const char *directive) {
+static const char *asked_for(char *directive) {
    static const char *const words[] = {"linux", "unix", NULL};
-   const char *c = rkb_skip_blank(directive + (directive[0] == '#' ? 1 : directive[0] == '?' ? 3 : 2));
-   if (strncmp(c, "if", 2) != 0 && strncmp(c, "elif", 4) != 0)
+   const char *c = question_of(directive);
+   if (!c)
       return NULL;
    for (uint32_t n = 0; words[n]; n++)
       for (const char *at = strstr(c, words[n]); at; at = strstr(at + 1, words[n]))
@@ -178,6 +200,8 @@ static void check_circumstances(const char *source, const rkb_token_t *token, rk
       refuse_circumstance(finding, token, text);
    if (token->kind == RKB_TOKEN_IDENTIFIER && text[0] != '_')
       return; /* as all other words do */
+   if (token->kind == RKB_TOKEN_DIRECTIVE && length < sizeof text && length)
+      leave_out_constants(text);
    for (uint32_t i = 0; circumstances[i]; i++)
       if (token->kind == RKB_TOKEN_IDENTIFIER ? is_circumstance(text, circumstances[i])
                                               : strstr(text, circumstances[i]) != NULL)
