@@ -245,6 +245,14 @@ int rkb_session_pick(rkb_session_t *s, uint32_t instance, const rkb_range_t *ran
    return status == RKB_OK && refusal ? rkb_session_refused(refusal, err) : status;
 }
 
+/* Less than the launch of any kernel takes.  Between the events of an empty turn there may be no time at all. */
+#define LEAST_RUN_MS 1e-4f
+
+static bool can_be(const rkb_turn_t *turn, uint32_t deadline_ms, float milliseconds) {
+   const float least = turn->instance < RKB_TURN_ANCHOR_CHAIN ? LEAST_RUN_MS : 0;
+   return milliseconds >= least && milliseconds <= (float)deadline_ms; /* NaN is neither */
+}
+
 int rkb_session_time(rkb_session_t *s, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms,
                      float *milliseconds, rkb_error_t *err) {
    _Static_assert(sizeof(rkb_turn_t) == sizeof(rkb_worker_turn_t), "turns travel as they are");
@@ -255,7 +263,7 @@ int rkb_session_time(rkb_session_t *s, const rkb_turn_t *turns, uint32_t count, 
    int refusal, status = rkb_session_ask(s, RKB_WORKER_TIME, pieces, 2, milliseconds, count * sizeof *milliseconds, NULL,
                              RKB_REQUEST_NS + (uint64_t)count * deadline_ms * 1000000ull, &refusal, err);
    for (uint32_t i = 0; status == RKB_OK && !refusal && i < count; i++)
-      if (!(milliseconds[i] >= 0 && milliseconds[i] <= (float)deadline_ms))
+      if (!can_be(&turns[i], deadline_ms, milliseconds[i]))
          return rkb_session_disbelieve(s, "a time that is none, or past the turn's deadline", err);
    return status == RKB_OK && refusal ? rkb_session_refused(refusal, err) : status;
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "base/file.h"
 
-#define PYTHON "/usr/bin/env, python3, " RKB_SOURCE_DIR "/tests/stage/late_worker.py, "
+#define PYTHON "/usr/bin/env, python3, " RKB_SOURCE_DIR "/tests/stage/lying_worker.py, "
 /* Each check is a process of its own.  Under the address sanitizer the kernel copies and frees its tables of pages for 40 ms. */
 #ifdef __SANITIZE_ADDRESS__
 #define CANDIDATES 24
@@ -152,6 +152,8 @@ static void test_bad_jobs(void **state) {
    }
 }
 
+#define LIAR(how) "[{command: [" PYTHON how ", " RKB_SCREEN_WORKER "], environment: [PATH], device: none}]"
+
 /* workers, what the log says of it, and what it says before that for the run to begin in earnest */
 static const char *const wrong[][3] = {
    {"[{command: [/nowhere/ssh, host, rkb-screen-worker], device: none}]", "cannot start /nowhere/ssh", NULL},
@@ -161,7 +163,11 @@ static const char *const wrong[][3] = {
    {"[{command: [/usr/bin/env, printf, 'rkrk\\001\\000\\000\\000\\035\\000\\000\\000\\000\\000\\000\\000\\146\\000\\000\\000\\005\\000\\000\\000\\000\\000\\000\\0000.0.0"
     "\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000\\000'], device: none}]",
     "it is rkb 0.0.0, and this is " RKB_VERSION, NULL},
-   {"[{command: [" PYTHON RKB_SCREEN_WORKER "], environment: [PATH], device: none}]", "did not keep the protocol", "it screens"},
+   {LIAR("late"), "did not keep the protocol", "it screens"},
+   {LIAR("kind"), "did not keep the protocol", "it screens"},
+   {LIAR("gigabyte"), "did not keep the protocol", "it screens"},
+   {LIAR("endless"), "did not keep the protocol", "it screens"},
+   {LIAR("half"), "did not keep the protocol", "it screens"},
 };
 
 typedef struct waiting {
