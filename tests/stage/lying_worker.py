@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A screening worker that answers its third job as an honest one never would: with the number of an earlier job, as one would that is late; with an
-answer of another kind; with a frame that says it has 1 GiB or 2^63 bytes; or with half a frame, and then it ends.  usage: late_worker.py HOW WORKER"""
+answer of another kind; with a frame that says it has 1 GiB or 2^63 bytes; or with half a frame, and then it ends.  usage: lying_worker.py HOW WORKER"""
 import struct
 import subprocess
 import sys
