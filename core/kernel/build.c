@@ -31,9 +31,12 @@ typedef struct recipe {
    rkb_arena_t *arena;
    const char *options[MAX_OPTIONS];
    uint32_t option_count;
-   const char *expressions[COMPILER_MAX_NAMES]; /* distinct */
+   const char *expressions[COMPILER_MAX_NAMES]; /* distinct; those that are compiled */
    uint32_t expression_count;
-   bool debug, lean; /* lean: build_flags.def */
+   const char *kernels[COMPILER_MAX_NAMES]; /* distinct; those of all launches */
+   bool compiled[COMPILER_MAX_NAMES];       /* each of them */
+   uint32_t kernel_count;
+   bool debug, bench, lean; /* lean: build_flags.def */
    char toolkit[16];
 } recipe_t;
 
@@ -58,14 +61,16 @@ static void add_flags(recipe_t *recipe, const rkb_device_t *device, int version)
    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
       if (version >= flags[i].since && holds[flags[i].when])
          add_option(recipe, flags[i].text);
-   /* With sm_90, one compile gives PTX and machine code.  A build with -G is only for the checking machine, so it asks for compute_90, which gives PTX
-    * alone. */
-   add_option(recipe, rkb_arena_format(recipe->arena, "--gpu-architecture=%s%s",
-                                       recipe->debug ? "compute" : "sm", number ? number : "_90"));
+   /* With sm_90, one compile gives PTX and machine code.  A build with -G, or for a prediction, is only for the checking machine, so it asks for
+    * compute_90, which gives PTX alone. */
+   add_option(recipe,
+              rkb_arena_format(recipe->arena, "--gpu-architecture=%s%s",
+                               recipe->debug || recipe->bench ? "compute" : "sm", number ? number : "_90"));
 }
 
+/* launched: which launches need their kernels; NULL: all. */
 static bool add_expressions(recipe_t *recipe, const manifest_t *manifest, const int64_t *values,
-                            rkb_finding_t *finding) {
+                            const bool *launched, rkb_finding_t *finding) {
    for (uint32_t i = 0; i < manifest->public.launch_count; i++) {
       const manifest_launch_t *launch = &manifest->launches[i];
       char text[EXPRESSION_ROOM];
@@ -75,16 +80,20 @@ static bool add_expressions(recipe_t *recipe, const manifest_t *manifest, const 
                          "this kernel's name is too long");
          return false;
       }
-      while (k < recipe->expression_count && strcmp(recipe->expressions[k], text) != 0)
+      while (k < recipe->kernel_count && strcmp(recipe->kernels[k], text) != 0)
          k++;
       if (k == COMPILER_MAX_NAMES) {
          rkb_finding_set(finding, "plan.manifest", launch->place.line, launch->place.column,
                          "the launches name more than %d kernels", COMPILER_MAX_NAMES);
          return false;
       }
-      if (k == recipe->expression_count)
-         recipe->expressions[recipe->expression_count++] = rkb_arena_text(recipe->arena, text, strlen(text));
+      if (k == recipe->kernel_count)
+         recipe->kernels[recipe->kernel_count++] = rkb_arena_text(recipe->arena, text, strlen(text));
+      recipe->compiled[k] |= !launched || launched[i];
    }
+   for (uint32_t k = 0; k < recipe->kernel_count; k++)
+      if (recipe->compiled[k])
+         recipe->expressions[recipe->expression_count++] = recipe->kernels[k];
    return true;
 }
 
@@ -131,11 +140,15 @@ static void *keep(rkb_arena_t *arena, const void *data, size_t bytes) {
 
 static bool describe_kernels(rkb_arena_t *arena, const recipe_t *recipe, const rkb_device_t *device,
                              const compile_output_t *output, rkb_build_t *build, rkb_finding_t *finding) {
-   rkb_built_kernel_t *kernels = rkb_arena_array(arena, recipe->expression_count + 1, sizeof *kernels);
+   rkb_built_kernel_t *kernels = rkb_arena_array(arena, recipe->kernel_count + 1, sizeof *kernels);
    char why[320];
-   for (uint32_t i = 0; i < recipe->expression_count; i++) {
-      kernels[i].expression = rkb_arena_text(arena, recipe->expressions[i], strlen(recipe->expressions[i]));
-      kernels[i].entry = rkb_arena_text(arena, output->lowered[i], output->lowered_bytes[i]);
+   for (uint32_t i = 0, next = 0; i < recipe->kernel_count; i++) {
+      kernels[i].expression = rkb_arena_text(arena, recipe->kernels[i], strlen(recipe->kernels[i]));
+      kernels[i].entry = "";
+      if (!recipe->compiled[i])
+         continue;
+      kernels[i].entry = rkb_arena_text(arena, output->lowered[next], output->lowered_bytes[next]);
+      next++;
       ptxas_read_resources(output->log, output->log_bytes, &kernels[i]);
       if (!ptx_read_signature(build->ptx, build->ptx_bytes, arena, &kernels[i], why, sizeof why)) {
          rkb_finding_set(finding, "build.error", 0, 0, "%s", why);
@@ -151,7 +164,7 @@ static bool describe_kernels(rkb_arena_t *arena, const recipe_t *recipe, const r
       }
    }
    build->kernels = kernels;
-   build->kernel_count = recipe->expression_count;
+   build->kernel_count = recipe->kernel_count;
    return true;
 }
 
@@ -250,7 +263,7 @@ static int compile(rkb_compilers_t *compilers, const recipe_t *recipe, const cha
                                   .option_count = recipe->option_count,
                                   .expressions = recipe->expressions,
                                   .expression_count = recipe->expression_count,
-                                  .want_cubin = !recipe->debug};
+                                  .want_cubin = !recipe->debug && !recipe->bench};
    int status = compilers_compile(compilers, &input, cancelled, argument, output, finding, err);
    if (status != RKB_OK)
       return status;
@@ -265,9 +278,10 @@ static int compile(rkb_compilers_t *compilers, const recipe_t *recipe, const cha
 
 static int build_with(rkb_compilers_t *compilers, const rkb_device_t *device, const manifest_t *manifest,
                       const char *source, size_t bytes, const int64_t *values, bool lean, uint32_t flags,
-                      bool (*cancelled)(void *), void *argument, rkb_build_t **build, rkb_build_cost_t *cost,
-                      rkb_finding_t *finding, rkb_error_t *err) {
-   recipe_t recipe = {.arena = rkb_arena_new(0), .debug = flags & RKB_BUILD_DEBUG, .lean = lean};
+                      const bool *launched, bool (*cancelled)(void *), void *argument, rkb_build_t **build,
+                      rkb_build_cost_t *cost, rkb_finding_t *finding, rkb_error_t *err) {
+   recipe_t recipe = {
+      .arena = rkb_arena_new(0), .debug = flags & RKB_BUILD_DEBUG, .bench = launched != NULL, .lean = lean};
    compile_output_t output;
    char key[RKB_HASH_TEXT];
    int major = 0, minor = 0, status = compilers_version(compilers, &major, &minor, err);
@@ -281,7 +295,7 @@ static int build_with(rkb_compilers_t *compilers, const rkb_device_t *device, co
       add_option(&recipe,
                  rkb_arena_format(recipe.arena, "-D%s=%s%lld%s", manifest->public.tune[i].name,
                                   values[i] < 0 ? "(" : "", (long long)values[i], values[i] < 0 ? ")" : ""));
-   if (add_expressions(&recipe, manifest, values, finding)) {
+   if (add_expressions(&recipe, manifest, values, launched, finding)) {
       recipe_key(&recipe, source, bytes, compilers_limits(compilers), key);
       cost->from_cache = key[0] && compilers_cache(compilers) &&
                          recall(compilers_cache(compilers), key, &recipe, &output, finding);
@@ -303,9 +317,10 @@ static int build_with(rkb_compilers_t *compilers, const rkb_device_t *device, co
    return status;
 }
 
-int rkb_build_source(rkb_compilers_t *compilers, const rkb_device_t *device, const rkb_source_t *source,
-                     const char *tune_json, uint32_t flags, bool (*cancelled)(void *), void *argument,
-                     rkb_build_t **build, rkb_build_cost_t *cost, rkb_finding_t *finding, rkb_error_t *err) {
+static int build_launches(rkb_compilers_t *compilers, const rkb_device_t *device, const rkb_source_t *source,
+                          const char *tune_json, uint32_t flags, const bool *launched,
+                          bool (*cancelled)(void *), void *argument, rkb_build_t **build,
+                          rkb_build_cost_t *cost, rkb_finding_t *finding, rkb_error_t *err) {
    int64_t values[RKB_MANIFEST_MAX_ENTRIES];
    rkb_build_cost_t unused;
    bool lean = false;
@@ -317,9 +332,24 @@ int rkb_build_source(rkb_compilers_t *compilers, const rkb_device_t *device, con
       return RKB_OK;
    int status = rkb_tune_resolve(source->manifest, tune_json, values, finding, err);
    if (status == RKB_OK && !finding->reason[0])
-      status = build_with(compilers, device, (const manifest_t *)source->manifest, source->text,
-                          source->bytes, values, lean, flags, cancelled, argument, build, cost, finding, err);
+      status =
+         build_with(compilers, device, (const manifest_t *)source->manifest, source->text, source->bytes,
+                    values, lean, flags, launched, cancelled, argument, build, cost, finding, err);
    return status;
+}
+
+int rkb_build_source(rkb_compilers_t *compilers, const rkb_device_t *device, const rkb_source_t *source,
+                     const char *tune_json, uint32_t flags, bool (*cancelled)(void *), void *argument,
+                     rkb_build_t **build, rkb_build_cost_t *cost, rkb_finding_t *finding, rkb_error_t *err) {
+   return build_launches(compilers, device, source, tune_json, flags, NULL, cancelled, argument, build, cost,
+                         finding, err);
+}
+
+int rkb_build_launched(rkb_compilers_t *compilers, const rkb_device_t *device, const rkb_source_t *source,
+                       const char *tune_json, const bool *launched, bool (*cancelled)(void *), void *argument,
+                       rkb_build_t **build, rkb_finding_t *finding, rkb_error_t *err) {
+   return build_launches(compilers, device, source, tune_json, 0, launched, cancelled, argument, build, NULL,
+                         finding, err);
 }
 
 int rkb_build_candidate(rkb_compilers_t *compilers, const rkb_device_t *device, const char *source,

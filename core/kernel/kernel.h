@@ -110,6 +110,10 @@ int rkb_build_candidate(rkb_compilers_t *compilers, const rkb_device_t *device, 
 int rkb_build_source(rkb_compilers_t *compilers, const rkb_device_t *device, const rkb_source_t *source,
                      const char *tune_json, uint32_t flags, bool (*cancelled)(void *), void *argument,
                      rkb_build_t **build, rkb_build_cost_t *cost, rkb_finding_t *finding, rkb_error_t *err);
+/* PTX alone, of the kernels of some launches (RKB_BUILD_BENCH).  launched: for each launch of the manifest, whether it is one of them. */
+int rkb_build_launched(rkb_compilers_t *compilers, const rkb_device_t *device, const rkb_source_t *source,
+                       const char *tune_json, const bool *launched, bool (*cancelled)(void *), void *argument,
+                       rkb_build_t **build, rkb_finding_t *finding, rkb_error_t *err);
 void rkb_build_free(rkb_build_t *build);
 
 /* plan.c ---------------------------------------------------------------------------------------------------- */
@@ -127,6 +131,10 @@ int rkb_plan_make_decided(const rkb_manifest_t *manifest, const char *tune_json,
                           const rkb_device_t *device, const rkb_case_t *the_case, rkb_lookup_t lookup,
                           void *argument, rkb_decided_t decided, void *decided_argument, rkb_plan_t **plan,
                           rkb_finding_t *finding, rkb_error_t *err);
+/* Sets launched[i] for each launch i of the manifest that runs at this case; needs no build.  A finding says why the case has no plan. */
+int rkb_plan_mark_launched(const rkb_manifest_t *manifest, const char *tune_json, const rkb_device_t *device,
+                           const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument, bool *launched,
+                           rkb_finding_t *finding, rkb_error_t *err);
 /* A survey evaluates a manifest's expressions at many shapes, without making plans, and reports their decisions.  lookup gives the names' values at the
  * present shape.  The manifest must outlive the survey.  *survey NULL: the tune values do not fit the manifest.  A fault ends an expression and is no
  * finding. */

@@ -282,7 +282,9 @@ static bool make_launches(planner_t *planner) {
       if (!holds)
          continue;
       taken = any = true;
-      if (!planner_launch(planner, launch))
+      if (planner->launched)
+         planner->launched[i] = true;
+      else if (!planner_launch(planner, launch))
          return false;
    }
    if (!any)
@@ -335,6 +337,29 @@ static int make(const rkb_manifest_t *manifest, const char *tune_json, const rkb
    if (finding->reason[0])
       return RKB_OK;
    return rkb_fail(err, RKB_ERR_INTERNAL, "the plan could not be made, and nothing says why");
+}
+
+int rkb_plan_mark_launched(const rkb_manifest_t *manifest, const char *tune_json, const rkb_device_t *device,
+                           const rkb_case_t *the_case, rkb_lookup_t lookup, void *argument, bool *launched,
+                           rkb_finding_t *finding, rkb_error_t *err) {
+   int64_t tune[RKB_MANIFEST_MAX_ENTRIES];
+   planner_t planner = {.manifest = (const manifest_t *)manifest,
+                        .device = device,
+                        .named = device,
+                        .the_case = the_case,
+                        .lookup = lookup,
+                        .argument = argument,
+                        .launched = launched,
+                        .tune = tune,
+                        .finding = finding};
+   int status = rkb_tune_resolve(manifest, tune_json, tune, finding, err);
+   if (status != RKB_OK || finding->reason[0])
+      return status;
+   planner.arena = rkb_arena_new(0);
+   if (!(make_buffers(&planner) && make_launches(&planner)) && !finding->reason[0])
+      status = rkb_fail(err, RKB_ERR_INTERNAL, "the launches could not be found, and nothing says why");
+   rkb_arena_free(planner.arena);
+   return status;
 }
 
 int rkb_plan_make_borrowed(const rkb_manifest_t *manifest, const char *tune_json, const rkb_build_t *build,

@@ -22,6 +22,7 @@ typedef struct planner {
    const rkb_device_t *named; /* the device whose properties expressions may name */
    rkb_decided_t decided;     /* called for each decision of an expression; may be NULL */
    void *decided_argument;
+   bool *launched;           /* if not NULL, launches are marked here and not made */
    const rkb_plan_t *lender; /* the plan whose launches are borrowed; NULL: the launches whose `when` holds */
    plan_choices_t choices;
    const int64_t *tune;

@@ -215,7 +215,8 @@ static const rkb_built_kernel_t *find_kernel(planner_t *planner, const manifest_
    char expression[512];
    if (manifest_kernel_expression(planner->manifest, launch, planner->tune, expression, sizeof expression))
       for (*index = 0; *index < planner->build->kernel_count; (*index)++)
-         if (strcmp(planner->build->kernels[*index].expression, expression) == 0)
+         if (planner->build->kernels[*index].entry[0] && /* it was compiled */
+             strcmp(planner->build->kernels[*index].expression, expression) == 0)
             return &planner->build->kernels[*index];
    planner_find(planner, "plan.kernel", launch->kernel_place,
                 "the build has no kernel '%.64s': it belongs to another text or assignment", launch->kernel);

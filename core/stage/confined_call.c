@@ -66,7 +66,8 @@ static bool answer_build(call_t *call, uint32_t flags) {
    rkb_error_t err = {0};
    rkb_build_t *build = NULL;
    rkb_text_t answer;
-   const int status = RKB_KERNEL_API.build(host, call->job, call->in, flags & RKB_BUILD_DEBUG, &build, &finding, &err);
+   const int status = RKB_KERNEL_API.build(
+      host, call->job, call->in, flags & (RKB_BUILD_DEBUG | RKB_BUILD_BENCH), &build, &finding, &err);
    rkb_text_init(&answer, CONFINED_MAX_REQUEST);
    record_put_u32(&answer, CONFINED_BUILT);
    record_put_u32(&answer, (uint32_t)status);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
+#include "stage/bench_build.h"
 #include "stage/candidate.h"
 #include "stage/confined/confined.h"
 #include "stage/current_stage.h"
@@ -80,6 +81,21 @@ static const char *tune_of(const rkb_item_t *item) {
    return tune ? tune : "{}";
 }
 
+/* Builds an item's text.  read: it, parsed; or NULL. */
+static int build_text(const rkb_runtime_t *runtime, const rkb_source_t *read, const rkb_item_t *candidate,
+                      uint32_t flags, asking_t *asking, rkb_build_t **build, rkb_finding_t *finding,
+                      rkb_error_t *err) {
+   rkb_source_t *own = read ? NULL : rkb_source_read(rkb_item_text(candidate, "source"));
+   const int status =
+      flags & RKB_BUILD_BENCH
+         ? rkb_bench_build(runtime, read ? read : own, tune_of(candidate), cancelled, asking, build, finding,
+                           err)
+         : rkb_build_source(runtime->compilers, runtime->pipeline->device, read ? read : own,
+                            tune_of(candidate), flags, cancelled, asking, build, NULL, finding, err);
+   rkb_source_free(own);
+   return status;
+}
+
 static int build(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candidate, uint32_t flags,
                  rkb_build_t **out, rkb_finding_t *finding, rkb_error_t *err) {
    const rkb_runtime_t *runtime = core_of(host);
@@ -102,12 +118,9 @@ static int build(const rkb_host_t *host, rkb_job_t job, const rkb_item_t *candid
    }
    asking_t asking = {.jobs = runtime->jobs, .job = job};
    const rkb_source_t *read = own && !runtime->confined_job ? rkb_candidate_read(scope.candidate) : NULL;
-   int status = runtime->confined_job ? rkb_confined_build(runtime->confined_job, flags, &lent->whole, finding, err)
-                : read
-                   ? rkb_build_source(runtime->compilers, runtime->pipeline->device, read, tune_of(candidate),
-                                      flags, cancelled, &asking, &lent->whole, NULL, finding, err)
-                   : rkb_build_candidate(runtime->compilers, runtime->pipeline->device, source, tune_of(candidate),
-                                         flags, cancelled, &asking, &lent->whole, NULL, finding, err);
+   int status = runtime->confined_job
+                   ? rkb_confined_build(runtime->confined_job, flags, &lent->whole, finding, err)
+                   : build_text(runtime, read, candidate, flags, &asking, &lent->whole, finding, err);
    if (status != RKB_OK || !lent->whole) {
       free(lent);
       return status;

@@ -38,11 +38,11 @@ static int schedule_create(const rkb_host_t *host, const void *config, void **se
    return RKB_OK;
 }
 
-/* The first of the measurements named by the option that the candidate has.  A profiler measures only
- * promoted candidates. */
-static bool first_measured(const mutator_t *me, rkb_job_t job, int64_t number, double *value) {
+/* The first of the measurements named by an option that the candidate has.  A profiler measures only promoted candidates. */
+static bool first_measured(const mutator_t *me, rkb_job_t job, const char *names, int64_t number,
+                           double *value) {
    char name[96];
-   for (const char *at = me->config->limiter; *(at += strspn(at, ", ")); at += strcspn(at, ", ")) {
+   for (const char *at = names; *(at += strspn(at, ", ")); at += strcspn(at, ", ")) {
       snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ", "), at);
       if (me->archive->measurement(me->host, job, number, name, value, NULL, 0))
          return true;
@@ -55,7 +55,8 @@ static uint32_t limit_of(const mutator_t *me, rkb_job_t job, const rkb_item_t *p
    enum { MEMORY, L2, SHARED, LOAD_STORE, ISSUE, ATOMIC = 11, LATENCY, SPILLED = 14 };
    double value = -1;
    int64_t number = 0;
-   if (!me->archive || !me->host->item_int(me->host, parent, "number", &number) || !first_measured(me, job, number, &value) || value < 0)
+   if (!me->archive || !me->host->item_int(me->host, parent, "number", &number) ||
+       !first_measured(me, job, me->config->limiter, number, &value) || value < 0)
       return RKB_LIMIT_UNKNOWN;
    switch ((int)value) {
    case MEMORY:
@@ -110,8 +111,8 @@ static double time_of(const mutator_t *me, rkb_job_t job, const rkb_archive_row_
    double guess;
    if (row->has_objective && row->objective > 0 && strcmp(row->standing, RKB_ACCEPT) == 0)
       return row->objective;
-   if (row->reason && strcmp(row->reason, "search.slower") == 0 && me->config->guess[0] &&
-       me->archive->measurement(me->host, job, row->number, me->config->guess, &guess, NULL, 0) && guess > 0)
+   if (row->reason && strcmp(row->reason, "search.slower") == 0 &&
+       first_measured(me, job, me->config->guess, row->number, &guess) && guess > 0)
       return guess;
    return INFINITY;
 }
@@ -249,12 +250,14 @@ static const rkb_option_t options[] = {
     .type = RKB_OPT_STRING,
     .offset = offsetof(schedule_config_t, time),
     .fallback = "model.predicted_us",
-    .help = "The measurement, in microseconds, of the best candidate: a child whose schedule alone needs as long is not made; \"\": all are."},
+    .help =
+       "The measurement, in microseconds, of the best candidate: a child whose schedule alone needs as long is not made; \"\": all are."},
    {.name = "guess",
     .type = RKB_OPT_STRING,
     .offset = offsetof(schedule_config_t, guess),
-    .fallback = "guess.predicted_us",
-    .help = "The measurement, in the objective's unit, of candidates that rkb.verifier.slower left unchecked; \"\": the model learns that they are of no use."},
+    .fallback = "guess.predicted_us, early.predicted_us",
+    .help =
+       "The measurements, in the objective's unit, of candidates that rkb.verifier.slower left unchecked; the first that one has counts; \"\": the model learns that they are of no use."},
    {.name = "crossover",
     .type = RKB_OPT_REAL,
     .offset = offsetof(schedule_config_t, crossover),
@@ -268,14 +271,16 @@ static const rkb_option_t options[] = {
     .fallback = "0.7",
     .min = 0,
     .max = 1,
-    .help = "The share of the other children that are chosen of some hundred by a model of what was tried so far."},
+    .help =
+       "The share of the other children that are chosen of some hundred by a model of what was tried so far."},
    {.name = "steps",
     .type = RKB_OPT_REAL,
     .offset = offsetof(schedule_config_t, steps),
     .fallback = "0.7",
     .min = 0,
     .max = 1,
-    .help = "The share of the other children that take the best step that no one tried; the rest change by chance, launches too."},
+    .help =
+       "The share of the other children that take the best step that no one tried; the rest change by chance, launches too."},
 };
 
 static const rkb_stage_t schedule = {

@@ -1,8 +1,9 @@
 /* rkb.profiler.model - predicts the time of a candidate on the target device, without one.
  *
  * Takes what rkb.verifier.machine counted on the bench cases, what the build reported and the device profile, and emits
- * one predicted time a case, their geometric mean, and the limiting resource in words.  Never rejects.  Owns nothing
- * between jobs; runs on workers, any number at a time. */
+ * one predicted time a case, their geometric mean, and the limiting resource in words.  Never rejects.  rkb.profiler.early_model
+ * does so before the build step: it does not know the registers, so it tells the least time that any number of them gives.  Owns
+ * nothing between jobs; runs on workers, any number at a time. */
 #include <rkb/ext/counters.h>
 #include <rkb/ext/kernel.h>
 #include <rkb/items.h>
@@ -18,17 +19,27 @@ struct model {
    const rkb_host_t *host;
    const rkb_task_api_t *task;
    const rkb_kernel_api_t *kernel;
+   bool early; /* before the build step: the build is RKB_BUILD_BENCH */
 };
 
-static int model_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
-   (void)config;
+static int create(const rkb_host_t *host, bool early, void **self, rkb_error_t *err) {
    struct model *me = malloc(sizeof *me);
    if (!me)
       return rkb_fail(err, RKB_ERR_NOMEM, "cannot allocate %zu bytes", sizeof *me);
    *me = (struct model){host, host->get_extension(host, RKB_EXT_TASK),
-                        host->get_extension(host, RKB_EXT_KERNEL)};
+                        host->get_extension(host, RKB_EXT_KERNEL), early};
    *self = me;
    return RKB_OK;
+}
+
+static int model_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
+   (void)config;
+   return create(host, false, self, err);
+}
+
+static int early_create(const rkb_host_t *host, const void *config, void **self, rkb_error_t *err) {
+   (void)config;
+   return create(host, true, self, err);
 }
 
 /* Bytes of every buffer that the launch is given; a buffer that is updated in place counts twice, as read and
@@ -67,6 +78,33 @@ static double fill_seconds(const rkb_device_t *device, const rkb_plan_t *plan) {
    return seconds;
 }
 
+/* The time of a launch.  Before the build its registers are not known, so it may have any number of resident blocks up to *occ: the least time counts, and
+ * *occ becomes the occupancy of that time. */
+static launch_time_t time_of(const struct model *me, const rkb_build_t *build, const rkb_plan_t *plan,
+                             uint32_t number, const bounded_grids_t *grids, const rkb_launch_counters_t *row,
+                             rkb_occupancy_t *occ) {
+   const rkb_device_t *device = me->kernel->device(me->host);
+   const rkb_plan_launch_t *launch = &plan->launches[number];
+   const block_turns_t turns = block_turns_of(device, plan, launch, row, grids);
+   const double bytes = referenced_bytes(plan, launch);
+   rkb_occupancy_t fewer = *occ;
+   launch_time_t best = roofline_launch(device, *occ, row, turns, bytes,
+                                        spilled_registers(device, build, launch, row, *occ), number == 0);
+   while (me->early && fewer.blocks > 1) {
+      const uint32_t warps = fewer.warps / fewer.blocks;
+      fewer.share *= (double)(fewer.blocks - 1) / fewer.blocks;
+      fewer.blocks--;
+      fewer.warps -= warps;
+      const launch_time_t time = roofline_launch(
+         device, fewer, row, turns, bytes, spilled_registers(device, build, launch, row, fewer), number == 0);
+      if (time.seconds < best.seconds) {
+         best = time;
+         *occ = fewer;
+      }
+   }
+   return best;
+}
+
 /* Predicts one case.  False: the machine did not count every launch of it.  limited[l] receives in addition
  * the seconds of launches that l limits; *launches receives a JSON array (owned). */
 static bool predict_case(const struct model *me, const rkb_build_t *build, const rkb_plan_t *plan,
@@ -88,9 +126,7 @@ static bool predict_case(const struct model *me, const rkb_build_t *build, const
       rkb_occupancy_t occ = me->kernel->occupancy(device, &build->kernels[launch->kernel],
                                                   launch->block[0] * launch->block[1] * launch->block[2],
                                                   launch->dynamic_shared);
-      launch_time_t time = roofline_launch(device, occ, row, block_turns_of(device, plan, launch, row, grids),
-                                           referenced_bytes(plan, launch),
-                                           spilled_registers(device, build, launch, row, occ), i == 0);
+      const launch_time_t time = time_of(me, build, plan, i, grids, row, &occ);
       *seconds += time.seconds;
       *occupancy += occ.share * time.seconds;
       weight += time.seconds;
@@ -161,8 +197,8 @@ static int model_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error_
       rkb_warn(me->host, "no counts from the machine for this candidate: nothing predicted");
       return RKB_OK;
    }
-   int status = me->kernel->build(me->host, job, in, 0, &build, &finding, err);
-   if (status != RKB_OK)
+   int status = me->kernel->build(me->host, job, in, me->early ? RKB_BUILD_BENCH : 0, &build, &finding, err);
+   if (status != RKB_OK || (!build && me->early)) /* the build step says why it does not build */
       return status;
    if (!build)
       return rkb_fail(err, RKB_ERR_INTERNAL, "the candidate has no build: %s", finding.message);
@@ -236,9 +272,25 @@ static const rkb_stage_t model = {
    .needs = (const char *const[]){RKB_EXT_TASK, RKB_EXT_KERNEL, NULL},
 };
 
+static const rkb_stage_t early_model = {
+   .size = sizeof(rkb_stage_t),
+   .kind = RKB_PROFILER,
+   .flags = RKB_STAGE_DETERMINISTIC,
+   .id = "rkb.profiler.early_model",
+   .summary =
+      "As rkb.profiler.model, before the build: without the registers, so the predicted time is a lower bound of that stage's.",
+   .accepts = (const char *const[]){RKB_ITEM_CANDIDATE, NULL},
+   .emits = (const char *const[]){RKB_ITEM_MEASUREMENT, NULL},
+   .measures = (const char *const[]){"predicted_us", "least_us", "occupancy", "launches", "limiter", NULL},
+   .create = early_create,
+   .run = model_run,
+   .destroy = model_destroy,
+   .needs = (const char *const[]){RKB_EXT_TASK, RKB_EXT_KERNEL, NULL},
+};
+
 RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
    RKB_PLUGIN_HEAD,
    .name = "model",
    .version = "0.1.0",
-   .stages = (const rkb_stage_t *const[]){&model, NULL},
+   .stages = (const rkb_stage_t *const[]){&model, &early_model, NULL},
 };

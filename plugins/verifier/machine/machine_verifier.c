@@ -207,5 +207,5 @@ RKB_EXPORT const rkb_plugin_t rkb_plugin_entry = {
    RKB_PLUGIN_HEAD,
    .name = "machine",
    .version = "0.1.0",
-   .stages = (const rkb_stage_t *const[]){&machine, &COUNTING_STAGE, NULL},
+   .stages = (const rkb_stage_t *const[]){&machine, &COUNTING_STAGE, &EARLY_COUNTING_STAGE, NULL},
 };

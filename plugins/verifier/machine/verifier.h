@@ -70,6 +70,7 @@ struct verifier {
    const rkb_confined_api_t *confined;
    const rkb_intermediates_api_t *intermediates;
    const rkb_survey_api_t *survey;
+   bool early; /* before the build step: of what the bench cases launch (RKB_BUILD_BENCH) */
 };
 
 /* The plan's buffers that the blocks of a launch wrote in whole runs, a bit each (rkb_machine_stored). */
