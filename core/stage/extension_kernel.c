@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/memory.h"
-#include "stage/bench_build.h"
+#include "stage/launched_build.h"
 #include "stage/candidate.h"
 #include "stage/confined/confined.h"
 #include "stage/current_stage.h"

@@ -1,6 +1,6 @@
 /* The build that suffices for a prediction: PTX of what the bench cases launch (RKB_BUILD_BENCH). */
-#ifndef RKB_STAGE_BENCH_BUILD_H
-#define RKB_STAGE_BENCH_BUILD_H
+#ifndef RKB_STAGE_LAUNCHED_BUILD_H
+#define RKB_STAGE_LAUNCHED_BUILD_H
 
 #include "kernel/kernel.h"
 #include "stage/runtime.h"

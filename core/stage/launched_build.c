@@ -1,6 +1,6 @@
 /* Builds what the bench cases of the pipeline's task launch, and no more.  A kernel has variants for shapes that no bench case has; most of a compile is
  * for these, and for the assembler.  Owns nothing; any worker. */
-#include "stage/bench_build.h"
+#include "stage/launched_build.h"
 
 #include <stdlib.h>
 #include "base/memory.h"
