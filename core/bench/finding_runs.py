@@ -21,9 +21,9 @@ UNCHECKED = "search.slower"  # why a candidate was left unchecked: no defect
 GUESS = """insert:
   - {before: machine, stage: {use: rkb.profiler.early_counts}}
   - {before: machine, stage: {use: rkb.profiler.early_model, id: early}}
-  - {before: machine, stage: {use: rkb.verifier.slower, id: early_slower, on_unknown: stop}}
+  - {before: machine, stage: {use: rkb.verifier.slower, id: early_slower, on_unknown: stop, with: {equal: true}}}
   - {before: machine, stage: {use: rkb.profiler.model, id: guess}}
-  - {before: machine, stage: {use: rkb.verifier.slower, on_unknown: stop}}
+  - {before: machine, stage: {use: rkb.verifier.slower, on_unknown: stop, with: {equal: true}}}
 """
 
 

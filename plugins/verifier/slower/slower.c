@@ -10,10 +10,14 @@
 #include <stdlib.h>
 #include "prediction/prediction.h"
 
+#define SAME                                                                                                 \
+   1e-9 /* of a time: two kernels whose bench cases execute the same instructions have equal times, but for the order of sums */
+
 typedef struct slower_config {
    const char *measurement;
    int64_t rank;
    double within;
+   bool equal;
 } slower_config_t;
 
 typedef struct slower {
@@ -34,19 +38,22 @@ static int slower_create(const rkb_host_t *host, const void *config, void **self
 }
 
 /* The longest predicted time of the best accepted candidates that were predicted, as many as rank says; infinite where there are fewer
- * among twice as many of the best. */
-static int find_limit(const slower_t *me, rkb_job_t job, double *limit, rkb_error_t *err) {
+ * among twice as many of the best.  *equal: one of them has the time us. */
+static int find_limit(const slower_t *me, rkb_job_t job, double us, double *limit, bool *equal,
+                      rkb_error_t *err) {
    const uint32_t rank = (uint32_t)me->config->rank;
    const rkb_archive_query_t query = {
       .size = sizeof query, .limit = 2 * rank, .order = RKB_ARCHIVE_BY_OBJECTIVE, .standing = RKB_ACCEPT};
    rkb_archive_rows_t *rows = NULL;
-   double longest = 0, us;
+   double longest = 0, known;
    uint32_t found = 0;
+   *equal = false;
    int status = me->archive->query(me->host, job, &query, &rows, err);
    for (uint32_t i = 0; status == RKB_OK && found < rank && i < me->archive->rows_count(rows); i++)
       if (me->archive->measurement(me->host, job, me->archive->rows_at(rows, i)->number,
-                                   me->config->measurement, &us, NULL, 0)) {
-         longest = fmax(longest, us);
+                                   me->config->measurement, &known, NULL, 0)) {
+         longest = fmax(longest, known);
+         *equal |= fabs(us - known) <= SAME * known;
          found++;
       }
    *limit = found < rank ? INFINITY : longest;
@@ -58,13 +65,20 @@ static int slower_run(void *self, rkb_job_t job, const rkb_item_t *in, rkb_error
    const slower_t *me = self;
    double us = 0, limit = INFINITY;
    char message[160] = "", evidence[160];
+   bool equal = false;
    (void)in;
    const bool predicted = prediction_read(me->kernel, me->host, job, &us);
-   int status = predicted ? find_limit(me, job, &limit, err) : RKB_OK;
+   int status = predicted ? find_limit(me, job, us, &limit, &equal, err) : RKB_OK;
    if (status != RKB_OK)
       return status;
    if (!predicted)
       return rkb_emit_verdict(me->host, job, RKB_ACCEPT, "", "nothing was predicted, so it is checked");
+   if (equal && me->config->equal) {
+      snprintf(message, sizeof message,
+               "predicted %.4g us, as is one of the best accepted kernels, so it was not checked", us);
+      snprintf(evidence, sizeof evidence, "{\"predicted_us\":%.9g}", us);
+      return rkb_emit_verdict_full(me->host, job, RKB_UNKNOWN, "search.slower", message, evidence, NULL);
+   }
    if (!isfinite(limit))
       return rkb_emit_verdict(me->host, job, RKB_ACCEPT, "",
                               "too few accepted kernels are known to compare with");
@@ -108,6 +122,12 @@ static const rkb_option_t options[] = {
     .min = 0,
     .max = 100,
     .help = "How much slower than these it may be and is checked all the same: 0.05 is five percent."},
+   {.name = "equal",
+    .type = RKB_OPT_BOOL,
+    .offset = offsetof(slower_config_t, equal),
+    .fallback = "false",
+    .help =
+       "Whether a candidate with the very time of one of them is left unchecked too: its change is mostly in a launch of other sizes, or none."},
 };
 
 static const rkb_stage_t slower = {

@@ -91,6 +91,17 @@ static void slower_than_each(void **state) {
    assert_true(is_left(13, known, 3, "within=0.05"));
 }
 
+/* With `equal`, a candidate that has the time of an accepted one is left unchecked, also while too few are known. */
+static void as_fast_as_one(void **state) {
+   (void)state;
+   const double known[] = {10, 12, 11};
+   assert_true(is_left(11, known, 3, "equal=true"));
+   assert_true(is_left(12, known, 2, "equal=true"));
+   assert_false(is_left(11.001, known, 3, "equal=true"));
+   assert_false(is_left(9.999, known, 3, "equal=true"));
+   assert_false(is_left(11, known, 3, "equal=false"));
+}
+
 static void only_accepted_by_the_objective(void **state) {
    (void)state;
    const double known[] = {10, 12, 11};
@@ -126,6 +137,7 @@ static void no_time_is_no_reason(void **state) {
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(slower_than_each),
+      cmocka_unit_test(as_fast_as_one),
       cmocka_unit_test(only_accepted_by_the_objective),
       cmocka_unit_test(too_little_is_known),
       cmocka_unit_test(one_without_a_time_is_passed_over),
