@@ -11,6 +11,7 @@
 #include "kernel/kernel.h"
 #include "kernel/build_report.h"
 #include "stage/screen/screen_workers.h"
+#include "stage/named_case.h"
 #include "task/task.h"
 
 enum { MOST_LOST = 2 /* screening workers that one compile may lose; after that it runs on this machine */ };
@@ -31,16 +32,6 @@ typedef struct step {
    rkb_build_cost_t cost;
    char ptx_hash[RKB_HASH_TEXT], plan_hash[RKB_HASH_TEXT];
 } step_t;
-
-typedef struct case_lookup {
-   const rkb_task_t *task;
-   const rkb_case_t *the_case;
-} case_lookup_t;
-
-static bool lookup(void *argument, const char *name, rkb_value_t *value) {
-   const case_lookup_t *at = argument;
-   return rkb_case_lookup(at->task, at->the_case, name, &value->is_real, &value->integer, &value->real);
-}
 
 static bool ending(void *argument) {
    const rkb_runtime_t *runtime = argument;
@@ -65,12 +56,12 @@ static int plan_cases(step_t *step, const rkb_manifest_t *manifest, uint32_t kin
    const rkb_case_t *the_case;
    int status = RKB_OK;
    for (uint32_t i = 0; (the_case = rkb_task_case(pipeline->task, kind, i)) != NULL; i++) {
-      case_lookup_t at = {.task = pipeline->task, .the_case = the_case};
+      named_case_t at = {.task = pipeline->task, .the_case = the_case};
       rkb_plan_t *plan = NULL;
       char hash[RKB_HASH_TEXT];
       status =
          rkb_plan_cache_take(step->plans, manifest, step->candidate->tune, step->build, pipeline->device,
-                             the_case, lookup, &at, &plan, &step->finding, &step->error);
+                             the_case, named_case_lookup, &at, &plan, &step->finding, &step->error);
       if (status != RKB_OK || !plan)
          break;
       rkb_plan_hash(plan, hash);

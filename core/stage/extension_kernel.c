@@ -9,6 +9,7 @@
 #include "stage/extensions.h"
 #include "stage/item.h"
 #include "kernel/kernel.h"
+#include "stage/named_case.h"
 #include "task/task.h"
 
 #define MAX_NOTE (64u << 20)
@@ -138,16 +139,6 @@ static void build_free(rkb_build_t *build) {
    free(lent);
 }
 
-typedef struct case_lookup {
-   const rkb_task_t *task;
-   const rkb_case_t *the_case;
-} case_lookup_t;
-
-static bool lookup(void *argument, const char *name, rkb_value_t *value) {
-   const case_lookup_t *at = argument;
-   return rkb_case_lookup(at->task, at->the_case, name, &value->is_real, &value->integer, &value->real);
-}
-
 /* Whether the item is this candidate, unchanged: a stage may have laid another text or other tune values over it. */
 static bool is_candidate(const rkb_candidate_t *candidate, const rkb_item_t *item) {
    return candidate && rkb_item_bottom(item) == candidate->made &&
@@ -170,7 +161,7 @@ static int plan_borrowed(const rkb_host_t *host, rkb_job_t job, const rkb_item_t
    const rkb_runtime_t *runtime = core_of(host);
    const char *source = rkb_item_text(candidate, "source");
    rkb_manifest_t *parsed = NULL;
-   case_lookup_t at = {.task = runtime->pipeline->task, .the_case = the_case};
+   named_case_t at = {.task = runtime->pipeline->task, .the_case = the_case};
    *out = NULL;
    *finding = (rkb_finding_t){0};
    if (!source)
@@ -180,9 +171,9 @@ static int plan_borrowed(const rkb_host_t *host, rkb_job_t job, const rkb_item_t
    if (status == RKB_OK && parsed)
       status = plans
                   ? rkb_plan_cache_take(plans, parsed, tune_of(candidate), build, runtime->pipeline->device,
-                                        the_case, lookup, &at, out, finding, err)
+                                        the_case, named_case_lookup, &at, out, finding, err)
                   : rkb_plan_make_borrowed(parsed, tune_of(candidate), build, runtime->pipeline->device,
-                                           the_case, lookup, &at, lender, out, finding, err);
+                                           the_case, named_case_lookup, &at, lender, out, finding, err);
    rkb_manifest_free(parsed);
    return status;
 }
@@ -224,7 +215,7 @@ static int plan_decisions(const rkb_host_t *host, rkb_job_t job, const rkb_item_
    rkb_manifest_t *parsed = NULL;
    rkb_plan_t *made = NULL;
    rkb_finding_t finding = {0};
-   case_lookup_t at = {.task = runtime->pipeline->task, .the_case = the_case};
+   named_case_t at = {.task = runtime->pipeline->task, .the_case = the_case};
    told_t told = {take, argument};
    (void)job;
    if (!source)
@@ -232,7 +223,7 @@ static int plan_decisions(const rkb_host_t *host, rkb_job_t job, const rkb_item_
    int status = manifest(host, source, &parsed, &finding, err);
    if (status == RKB_OK && parsed)
       status = rkb_plan_make_decided(parsed, tune_of(candidate), build, runtime->pipeline->device, the_case,
-                                     lookup, &at, tell, &told, &made, &finding, err);
+                                     named_case_lookup, &at, tell, &told, &made, &finding, err);
    rkb_plan_free(made);
    rkb_manifest_free(parsed);
    return status;

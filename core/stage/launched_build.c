@@ -4,17 +4,8 @@
 
 #include <stdlib.h>
 #include "base/memory.h"
+#include "stage/named_case.h"
 #include "task/task.h"
-
-typedef struct case_lookup {
-   const rkb_task_t *task;
-   const rkb_case_t *the_case;
-} case_lookup_t;
-
-static bool lookup(void *argument, const char *name, rkb_value_t *value) {
-   const case_lookup_t *at = argument;
-   return rkb_case_lookup(at->task, at->the_case, name, &value->is_real, &value->integer, &value->real);
-}
 
 int rkb_bench_build(const rkb_runtime_t *runtime, const rkb_source_t *source, const char *tune_json,
                     bool (*cancelled)(void *), void *argument, rkb_build_t **build, rkb_finding_t *finding,
@@ -30,9 +21,9 @@ int rkb_bench_build(const rkb_runtime_t *runtime, const rkb_source_t *source, co
    for (uint32_t i = 0; status == RKB_OK && !finding->reason[0] &&
                         (the_case = rkb_task_case(pipeline->task, RKB_CASE_BENCH, i)) != NULL;
         i++) {
-      case_lookup_t at = {.task = pipeline->task, .the_case = the_case};
-      status = rkb_plan_mark_launched(source->manifest, tune_json, pipeline->device, the_case, lookup, &at,
-                                      launched, finding, err);
+      named_case_t at = {.task = pipeline->task, .the_case = the_case};
+      status = rkb_plan_mark_launched(source->manifest, tune_json, pipeline->device, the_case,
+                                      named_case_lookup, &at, launched, finding, err);
    }
    if (status == RKB_OK && !finding->reason[0])
       status = rkb_build_launched(runtime->compilers, pipeline->device, source, tune_json, launched,
