@@ -1,7 +1,9 @@
 /* Runs one warp: dispatches instructions for 32 lanes, and keeps diverged lanes apart as fragments.  The fragment of lowest rank runs first.  Runs until each
- * fragment waits at a barrier or is done, or until the warp has used its quantum.  On the machine's thread. */
+ * fragment waits at a barrier or is done, or until the warp has used its quantum.  Compiled for plain x86-64 and for x86-64-v3, as the handlers are: it counts
+ * lanes and shifts for each instruction.  On the machine's thread. */
 #include "machine/clocks/shared_signals.h"
 #include "machine/async/warpgroups.h"
+#include "machine/access/values.h"
 #include "machine/execute/interruptions.h"
 #include "machine/execute/named_lanes.h"
 #include "machine/execute/register_operations.h"
@@ -10,10 +12,9 @@
 #include "machine/state/recording.h"
 
 #define QUANTUM 400000u /* instructions after which the other warps get a turn */
-/* How much one fragment may execute before another fragment that could run gets a turn: instructions of any kind, or accesses of the kind that a
+/* How many instructions one fragment may execute before another fragment that could run gets a turn; STRONG_PATIENCE: accesses of the kind that a
  * waiting lane makes.  The numbers are large, because lanes that run alone may miss each other at a shuffle. */
 #define PATIENCE 4000000u
-#define STRONG_PATIENCE 64u
 
 /* The loop ---------------------------------------------------------------------------------------------------- */
 
@@ -76,24 +77,6 @@ static inline bool is_hung(const machine_warp_t *warp) {
    const uint64_t more = work->products * INSTRUCTIONS_OF_PRODUCT;
    return warp->spin > work->hang_limit &&
           warp->spin - work->hang_limit > (more < MOST_FOR_PRODUCTS ? more : MOST_FOR_PRODUCTS);
-}
-
-/* A warp that waits for another block through memory would go on if that block ran at the same time.  Here
- * blocks are executed one after the other, so the verdict is unknown, not a fault. */
-void machine_stop_hang(machine_warp_t *warp) {
-   const uint32_t *grid = warp->block->launch->plan->grid;
-   if (!warp->run->side_by_side && warp->strong > STRONG_PATIENCE &&
-       (uint64_t)grid[0] * grid[1] * grid[2] > 1) {
-      machine_find(warp, RKB_MACHINE_UNKNOWN, "unsupported.grid_synchronisation", PTX_NONE,
-                   "the block waits on memory, it may be for a block that runs beside it on a device");
-      warp->run->stop = true;
-      return;
-   }
-   machine_find(
-      warp, RKB_MACHINE_REJECT, "sync.deadlock", PTX_NONE,
-      "one warp has executed %llu instructions, far more than the whole case can need: the kernel does not end",
-      (unsigned long long)warp->spin);
-   warp->run->stop = true;
 }
 
 static void stop_budget(machine_warp_t *warp) {
@@ -295,7 +278,7 @@ static bool gives_way(machine_warp_t *warp, uint32_t fragment) {
           machine_gives_way(warp->run);
 }
 
-void machine_warp_run(machine_warp_t *warp) {
+void MACHINE_PASTE2(machine_warp_run, MACHINE_ISA)(machine_warp_t *warp) {
    machine_run_t *run = warp->run;
    const machine_instruction_t *code = warp->program->code;
    const uint64_t start = warp->spin, strong_start = warp->strong;

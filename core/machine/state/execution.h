@@ -182,7 +182,9 @@ uint32_t machine_lanes_active(machine_warp_t *warp, uint32_t lanes);
 static inline uint64_t machine_order_number(const machine_run_t *run, uint64_t first, uint64_t second) {
    return machine_mixed(run->order ^ machine_mixed(first ^ machine_mixed(second)));
 }
-/* execute_warp.c: reports that the kernel does not end, or that it waits for a block that cannot run at the same time here; stops the run. */
+/* Accesses of the kind that a waiting lane makes, after which a warp counts as one that waits. */
+#define STRONG_PATIENCE 64u
+/* hung_warps.c: reports that the kernel does not end, or that it waits for a block that cannot run at the same time here; stops the run. */
 void machine_stop_hang(machine_warp_t *warp);
 /* resident_blocks.c: executes all blocks of a launch side by side, at each time as many as the target
  * holds. */
@@ -273,7 +275,11 @@ bool machine_undefined_control(machine_warp_t *warp, uint32_t undefined, const c
 bool machine_transfer(machine_warp_t *warp, uint32_t fragment, const machine_instruction_t *i, uint32_t mask);
 
 /* execute_warp.c: runs a warp until it waits, ends, or has used its quantum. */
-void machine_warp_run(machine_warp_t *warp);
+void machine_warp_run_portable(machine_warp_t *warp);
+void machine_warp_run_v3(machine_warp_t *warp);
+static inline void machine_warp_run(machine_warp_t *warp) {
+   (warp->run->isa ? machine_warp_run_v3 : machine_warp_run_portable)(warp);
+}
 /* barriers.c */
 void machine_barrier_arrived(machine_warp_t *warp, uint32_t barrier, uint32_t threads); /* bar.arrive */
 bool machine_barriers_release(machine_block_t *block); /* true when some warp may go on */
