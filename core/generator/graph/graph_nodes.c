@@ -2,6 +2,7 @@
 #include "generator/graph/graph_reader.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include "generator/graph/language_words.h"
 #include "generator/graph/map_text.h"
@@ -50,6 +51,26 @@ static bool is_taken(const rkb_graph_t *graph, const char *name) {
    return false;
 }
 
+/* The least number from 2 on with which no node has this name.  A network has hundreds of nodes of one name, so the numbers are not tried one by one. */
+static uint32_t unused_number(const rkb_graph_t *graph, const char *name) {
+   bool used[RKB_MAX_GRAPH_NODES + 3] = {0}; /* so many nodes cannot use all numbers */
+   const size_t length = strlen(name);
+   uint32_t number = 2;
+   for (uint32_t i = 0; i < graph->node_count; i++) {
+      const char *own = graph->nodes[i].name;
+      if (strncmp(own, name, length) != 0 || own[length] != '_' || own[length + 1] < '1' ||
+          own[length + 1] > '9')
+         continue;
+      char *end;
+      const unsigned long had = strtoul(own + length + 1, &end, 10);
+      if (!*end && had < sizeof used)
+         used[had] = true;
+   }
+   while (used[number])
+      number++;
+   return number;
+}
+
 static const char *unused_name(const rkb_graph_t *graph, const char *wanted) {
    char name[49];
    size_t length = 0;
@@ -61,8 +82,12 @@ static const char *unused_name(const rkb_graph_t *graph, const char *wanted) {
    for (uint32_t i = 0; i < graph->output_count; i++)
       if (strcmp(graph->outputs[i].tensor, tried) == 0) /* the tensor keeps its name */
          tried = rkb_arena_format(graph->arena, "%s_value", name);
-   for (uint32_t number = 2; is_taken(graph, tried); number++)
-      tried = rkb_arena_format(graph->arena, "%s_%u", name, number);
+   if (!is_taken(graph, tried))
+      return tried;
+   uint32_t number = unused_number(graph, name);
+   do
+      tried = rkb_arena_format(graph->arena, "%s_%u", name, number++);
+   while (is_taken(graph, tried));
    return tried;
 }
 

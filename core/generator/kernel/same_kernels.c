@@ -19,6 +19,7 @@ typedef struct word {
    const char *at;
    size_t length;
    bool name;
+   bool differs; /* may_differ(), of a kernel's words */
 } word_t;
 
 typedef struct kernel {
@@ -27,6 +28,8 @@ typedef struct kernel {
    word_t name;
    word_t parameters[MOST_NAMES];
    uint32_t parameter_count;
+   word_t *words; /* from the body on */
+   uint32_t word_count;
    const struct kernel *same; /* an earlier one */
 } kernel_t;
 
@@ -59,9 +62,10 @@ static word_t next_word(const char *at, const char *end) {
 
 /* Whether a word is this name, or begins with it and goes on with more words. */
 static bool begins_with(const word_t *word, const char *name) {
-   const size_t length = strlen(name);
-   return word->length >= length && memcmp(word->at, name, length) == 0 &&
-          (word->length == length || word->at[length] == '_');
+   size_t length = 0; /* most names differ in one of the first letters */
+   while (length < word->length && name[length] && name[length] == word->at[length])
+      length++;
+   return !name[length] && (length == word->length || word->at[length] == '_');
 }
 
 static bool is_of_graph(const rkb_graph_t *graph, const word_t *word) {
@@ -137,21 +141,30 @@ static bool pair(word_t (*pairs)[2], uint32_t *count, const word_t *a, const wor
    return true;
 }
 
-static bool are_same(const rkb_graph_t *graph, const kernel_t *a, const kernel_t *b) {
+/* Each kernel is compared with many others, so what its words are is looked up once. */
+static void find_words(const rkb_graph_t *graph, kernel_t *kernel) {
+   uint32_t room = 0;
+   for (word_t word = next_word(kernel->body, kernel->end); word.length;
+        word = next_word(word.at + word.length, kernel->end))
+      room++;
+   kernel->words = rkb_allocate(room + 1, sizeof *kernel->words);
+   for (word_t word = next_word(kernel->body, kernel->end); word.length;
+        word = next_word(word.at + word.length, kernel->end)) {
+      word.differs = may_differ(graph, kernel, &word);
+      kernel->words[kernel->word_count++] = word;
+   }
+}
+
+static bool are_same(const kernel_t *a, const kernel_t *b) {
    word_t pairs[MOST_NAMES][2];
    uint32_t count = 0;
-   const char *at = a->body, *other = b->body;
-   for (;;) {
-      const word_t word = next_word(at, a->end), mate = next_word(other, b->end);
-      if (!word.length || !mate.length)
-         return word.length == mate.length;
-      const bool differs = may_differ(graph, a, &word);
-      if (differs != may_differ(graph, b, &mate) ||
-          (differs ? !pair(pairs, &count, &word, &mate) : !is_word(&word, mate.at, mate.length)))
-         return false;
-      at = word.at + word.length;
-      other = mate.at + mate.length;
+   bool same = a->word_count == b->word_count;
+   for (uint32_t w = 0; same && w < a->word_count; w++) {
+      const word_t *word = &a->words[w], *mate = &b->words[w];
+      same = word->differs == mate->differs &&
+             (word->differs ? pair(pairs, &count, word, mate) : is_word(word, mate->at, mate->length));
    }
+   return same;
 }
 
 /* The code in which each group of equal kernels is written once.  A comment before it names the others. */
@@ -200,9 +213,11 @@ void rkb_kernels_once(const rkb_graph_t *graph, rkb_text_t *code, rkb_text_t *la
    kernel_t *kernels = rkb_allocate(MOST_KERNELS, sizeof *kernels);
    const uint32_t count = find_kernels(rkb_text_get(code), kernels);
    bool any = false;
+   for (uint32_t k = 0; k < count; k++)
+      find_words(graph, &kernels[k]);
    for (uint32_t k = 1; k < count; k++)
       for (uint32_t earlier = 0; earlier < k && !kernels[k].same; earlier++)
-         if (!kernels[earlier].same && are_same(graph, &kernels[earlier], &kernels[k])) {
+         if (!kernels[earlier].same && are_same(&kernels[earlier], &kernels[k])) {
             kernels[k].same = &kernels[earlier];
             any = true;
          }
@@ -210,5 +225,7 @@ void rkb_kernels_once(const rkb_graph_t *graph, rkb_text_t *code, rkb_text_t *la
       write_launches(kernels, count, launches);
       write_code(kernels, count, code);
    }
+   for (uint32_t k = 0; k < count; k++)
+      free(kernels[k].words);
    free(kernels);
 }
