@@ -1,18 +1,19 @@
 /* Each thread's knowledge of the other threads (vector_clocks.h).  On the machine's thread. */
 #include "machine/clocks/vector_clocks.h"
 #include "machine/clocks/clocks.h"
+#include "machine/decode/operation_codes.h"
 
 #include <immintrin.h>
 
 #define MOST_ROWS 2048u /* with a row of its own for each thread, a cluster of 8,192 would need 600 MB */
 
 machine_vector_clocks_t *machine_vector_clocks_new(machine_run_t *run, uint32_t threads, uint32_t barriers,
-                                                   uint32_t most_actors) {
-   const size_t width = most_actors ? 2 * ((size_t)threads + most_actors) : threads,
+                                                   uint32_t fences) {
+   const uint32_t most_actors = fences ? MOST_ACTORS : 0, own = fences ? fences : 1;
+   const size_t width = (size_t)threads * (1 + fences) + 2 * most_actors,
                 room = threads < MOST_ROWS ? threads : MOST_ROWS, rows = (room + 1) * width,
-                cleared =
-                   sizeof(machine_vector_clocks_t) +
-                   (barriers * width + 3 * (size_t)threads + threads + 1 + barriers) * sizeof(uint32_t),
+                cleared = sizeof(machine_vector_clocks_t) +
+                          (barriers * width + (3 + (size_t)own) * threads + 1 + barriers) * sizeof(uint32_t),
                 bytes = cleared + rows * sizeof(uint32_t);
    machine_vector_clocks_t *knowledge = machine_alloc_uncleared(run, bytes);
    if (!knowledge)
@@ -22,11 +23,12 @@ machine_vector_clocks_t *machine_vector_clocks_new(machine_run_t *run, uint32_t 
    knowledge->room = (uint32_t)room;
    knowledge->barriers = barriers;
    knowledge->most_actors = most_actors;
+   knowledge->fences = fences;
    knowledge->width = (uint32_t)width;
    knowledge->bytes = bytes;
    knowledge->of = (uint32_t *)(void *)(knowledge + 1);
    knowledge->own_fenced = knowledge->of + threads;
-   knowledge->own_released = knowledge->own_fenced + threads;
+   knowledge->own_released = knowledge->own_fenced + own * threads;
    knowledge->sharers = knowledge->own_released + threads;
    knowledge->arrived = knowledge->sharers + threads + 1;
    knowledge->named = knowledge->arrived + barriers;
@@ -49,7 +51,7 @@ static void forget_arrivals(machine_vector_clocks_t *knowledge, uint32_t barrier
 void machine_vector_clocks_begin(machine_vector_clocks_t *knowledge) {
    const size_t used = machine_vector_clocks_used(knowledge) * sizeof(uint32_t);
    memset(knowledge->of, 0, knowledge->threads * sizeof(uint32_t));
-   memset(knowledge->own_fenced, 0, knowledge->threads * sizeof(uint32_t));
+   memset(knowledge->own_fenced, 0, (size_t)knowledge->fences * knowledge->threads * sizeof(uint32_t));
    memset(knowledge->own_released, 0, knowledge->threads * sizeof(uint32_t));
    memset(knowledge->sharers, 0, (knowledge->threads + 1) * sizeof(uint32_t));
    memset(knowledge->rows, 0, used);
@@ -166,10 +168,12 @@ static void note_own(const machine_warp_t *warp, uint32_t lanes, uint32_t time, 
    const uint32_t threads = knowledge->threads;
    for (uint32_t left = lanes; left; left &= left - 1) {
       const uint32_t thread = warp->first_thread + (uint32_t)__builtin_ctz(left),
-                     fenced = knowledge->own_fenced[thread];
+                     words = threads * knowledge->fences;
       to[thread] = time > to[thread] ? time : to[thread];
-      if (knowledge->most_actors)
-         to[threads + thread] = fenced > to[threads + thread] ? fenced : to[threads + thread];
+      for (uint32_t n = thread; n < words; n += threads) {
+         const uint32_t fenced = knowledge->own_fenced[n];
+         to[threads + n] = fenced > to[threads + n] ? fenced : to[threads + n];
+      }
    }
 }
 
@@ -245,7 +249,7 @@ void machine_vector_clocks_barrier(machine_block_t *block) {
    /* All threads get the newest clock, so only the words behind the clocks are joined. */
    memset(joined + threads, 0, (used - threads) * sizeof(uint32_t));
    if (knowledge->most_actors)
-      join(joined + threads, knowledge->own_fenced, threads);
+      join(joined + threads, knowledge->own_fenced, threads * knowledge->fences);
    uint32_t rows = 1;
    for (uint32_t number = 0; knowledge->most_actors && number <= threads; number++)
       if (knowledge->sharers[number]) {
@@ -318,28 +322,38 @@ void machine_vector_clocks_acquire(machine_warp_t *warp, uint32_t lanes, const u
    }
 }
 
-void machine_vector_clocks_fence(machine_warp_t *warp, uint32_t lanes) {
+/* first: where a row has the words about fences of one space. */
+static void fence_space(machine_warp_t *warp, uint32_t lanes, uint32_t first, uint32_t then) {
    machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
-   const uint32_t threads = knowledge->threads, then = warp->block->time, now = machine_tick(warp->block);
+   const uint32_t threads = knowledge->threads;
    uint32_t number, same;
-   for (uint32_t left = knowledge->most_actors ? lanes : 0; left;) {
+   for (uint32_t left = lanes; left;) {
       left = take_sharers(warp, left, &number, &same);
       uint32_t *row = row_at(knowledge, number);
       count_words(warp, threads);
-      if (!has_all(row + threads, row, threads)) {
+      if (!has_all(row + first, row, threads)) {
          row = own_row(warp, same, number);
-         join(row + threads, row, threads);
+         join(row + first, row, threads);
       }
    }
    for (uint32_t left = lanes; left; left &= left - 1)
-      knowledge->own_fenced[warp->first_thread + (uint32_t)__builtin_ctz(left)] = then;
+      knowledge->own_fenced[first - threads + warp->first_thread + (uint32_t)__builtin_ctz(left)] = then;
+}
+
+void machine_vector_clocks_fence(machine_warp_t *warp, uint32_t lanes, uint32_t spaces) {
+   const machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
+   const uint32_t then = warp->block->time, now = machine_tick(warp->block);
+   if (knowledge->fences && (knowledge->fences == 1 || (spaces & FENCES_SHARED)))
+      fence_space(warp, lanes, knowledge->threads, then);
+   if (knowledge->fences == 2 && (spaces & FENCES_GLOBAL))
+      fence_space(warp, lanes, 2 * knowledge->threads, then);
    set_clocks(warp, lanes, now);
 }
 
 void machine_vector_clocks_note(machine_warp_t *warp, uint32_t lanes, uint32_t actor, uint32_t count,
                                 bool sees) {
    machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
-   const size_t column = 2 * ((size_t)knowledge->threads + actor);
+   const size_t column = machine_vector_clocks_lead(knowledge) + 2 * (size_t)actor;
    uint32_t number, same;
    for (uint32_t left = lanes; left;) {
       left = take_sharers(warp, left, &number, &same);
@@ -355,6 +369,7 @@ void machine_vector_clocks_note(machine_warp_t *warp, uint32_t lanes, uint32_t a
 void machine_vector_clocks_carry(const machine_warp_t *warp, uint32_t lane, uint32_t *row) {
    const machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
    const uint32_t *own = machine_vector_clocks_row(knowledge, warp->first_thread + lane);
-   for (uint32_t n = 2 * knowledge->threads + 1; n < machine_vector_clocks_used(knowledge); n += 2)
+   for (uint32_t n = machine_vector_clocks_lead(knowledge) + 1; n < machine_vector_clocks_used(knowledge);
+        n += 2)
       row[n] = own[n] > row[n] ? own[n] : row[n];
 }

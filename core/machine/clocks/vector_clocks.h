@@ -3,7 +3,8 @@
  *
  * A row has three parts.  First, a word for each thread: the owner of the row knows all that this thread did
  * at clocks up to the word.  Then another word for each thread: the clock up to which a proxy fence lies between that thread and the owner, so
- * that the async proxy sees what the generic proxy wrote (PTX ISA 9.0, 8.8, 'proxy-preserved base causality order').  Then two words for each
+ * that the async proxy sees what the generic proxy wrote (PTX ISA 9.0, 8.8, 'proxy-preserved base causality order').  In programs whose fences differ in
+ * that, these are two words: for shared memory, and for global memory.  Then two words for each
  * actor, which is no thread: an mbarrier, whose phases are counted, or a thread's bulk groups or a warpgroup's multiplications.  The first word
  * says how many of them the owner knows to be done and whose writes it sees.  The second says how many it only knows to be done: a thread that has
  * waited for a phase and then starts a copy passes this knowledge on to threads that wait for the copy.
@@ -23,6 +24,8 @@ typedef struct machine_knowledge {
    uint32_t threads, actors; /* actors: how many have a number so far */
    /* 0: the program has no actors and no async proxy, and a row has only the threads' clocks. */
    uint32_t most_actors;
+   /* Words of each thread about proxy fences: 1, or 2 where fences for shared and for global memory are told apart. */
+   uint32_t fences;
    /* width: words of a row, with room for all actors; barriers: named barriers. */
    uint32_t width, barriers;
    /* [room + 1][width]: one row more than there are threads, for the row that is being made.  In clusters of very many threads there are fewer
@@ -31,7 +34,7 @@ typedef struct machine_knowledge {
    uint32_t room;
    uint32_t *of;         /* [threads]: the number of each thread's row */
    uint32_t *sharers;    /* [threads + 1]: how many threads have this row; 0: the row is free */
-   uint32_t *own_fenced; /* [threads]: the thread's own clock at its last proxy fence */
+   uint32_t *own_fenced; /* [fences][threads]: the thread's own clock at its last proxy fence */
    uint32_t *own_released; /* [threads]: its clock at its last fence of the generic proxy; 0: none */
    /* [barriers][width]: joined rows of the threads that arrived in a barrier's phase. */
    uint32_t *named;
@@ -39,9 +42,9 @@ typedef struct machine_knowledge {
    size_t bytes;
 } machine_vector_clocks_t;
 
-/* NULL when memory ran out. */
+/* fences: 0: no actors either.  NULL when memory ran out. */
 machine_vector_clocks_t *machine_vector_clocks_new(machine_run_t *run, uint32_t threads, uint32_t barriers,
-                                                   uint32_t most_actors);
+                                                   uint32_t fences);
 void machine_vector_clocks_free(machine_run_t *run, machine_vector_clocks_t *knowledge);
 void machine_vector_clocks_begin(machine_vector_clocks_t *knowledge); /* a block starts */
 /* A new actor's number, or PTX_NONE when there are too many. */
@@ -65,8 +68,8 @@ void machine_vector_clocks_acquire(machine_warp_t *warp, uint32_t lanes, const u
  * arrival: what the lanes know joins a row; lanes that executed no fence join nothing. */
 void machine_vector_clocks_fence_generic(machine_warp_t *warp, uint32_t lanes);
 void machine_vector_clocks_release_fenced(machine_warp_t *warp, uint32_t lanes, uint32_t *row);
-/* fence.proxy.async: from now on the async proxy sees what the lanes know. */
-void machine_vector_clocks_fence(machine_warp_t *warp, uint32_t lanes);
+/* fence.proxy.async: from now on the async proxy sees what the lanes know.  spaces: FENCES_*. */
+void machine_vector_clocks_fence(machine_warp_t *warp, uint32_t lanes, uint32_t spaces);
 /* Joins into a row which phases and groups the lane knows to be done.  The end of a copy that the lane starts
  * passes this on. */
 void machine_vector_clocks_carry(const machine_warp_t *warp, uint32_t lane, uint32_t *row);
@@ -80,8 +83,13 @@ static inline const uint32_t *machine_vector_clocks_row(const machine_vector_clo
    return knowledge->rows + (size_t)knowledge->of[thread] * knowledge->width;
 }
 
+/* Words of a row in front of those of actors. */
+static inline uint32_t machine_vector_clocks_lead(const machine_vector_clocks_t *knowledge) {
+   return knowledge->threads * (1 + knowledge->fences);
+}
+
 static inline uint32_t machine_vector_clocks_used(const machine_vector_clocks_t *knowledge) {
-   return knowledge->most_actors ? 2 * (knowledge->threads + knowledge->actors) : knowledge->threads;
+   return machine_vector_clocks_lead(knowledge) + 2 * knowledge->actors;
 }
 
 /* Whether a thread knows what another thread did at a clock of that other thread. */
@@ -90,23 +98,29 @@ static inline bool machine_knows(const machine_vector_clocks_t *knowledge, uint3
    return thread == other || machine_vector_clocks_row(knowledge, thread)[other] >= clock;
 }
 
-/* The same, with a proxy fence on the way. */
+/* The same, with a proxy fence on the way: for shared memory, or for global memory. */
 static inline bool machine_knows_fenced(const machine_vector_clocks_t *knowledge, uint32_t thread,
                                         uint32_t other, uint32_t clock) {
    return machine_vector_clocks_row(knowledge, thread)[knowledge->threads + other] >= clock ||
           (thread == other && knowledge->own_fenced[thread] >= clock);
 }
+static inline bool machine_knows_fenced_global(const machine_vector_clocks_t *knowledge, uint32_t thread,
+                                               uint32_t other, uint32_t clock) {
+   const uint32_t last = knowledge->threads * (knowledge->fences - 1);
+   return machine_vector_clocks_row(knowledge, thread)[last + knowledge->threads + other] >= clock ||
+          (thread == other && knowledge->own_fenced[last + thread] >= clock);
+}
 
 /* How many of an actor's phases or groups a thread knows to be done, and whose writes it sees. */
 static inline uint32_t machine_known_count(const machine_vector_clocks_t *knowledge, uint32_t thread,
                                            uint32_t actor) {
-   return machine_vector_clocks_row(knowledge, thread)[2 * (knowledge->threads + actor)];
+   return machine_vector_clocks_row(knowledge, thread)[machine_vector_clocks_lead(knowledge) + 2 * actor];
 }
 
 /* The same, whether it sees their writes or not. */
 static inline uint32_t machine_passed_count(const machine_vector_clocks_t *knowledge, uint32_t thread,
                                             uint32_t actor) {
-   return machine_vector_clocks_row(knowledge, thread)[2 * (knowledge->threads + actor) + 1];
+   return machine_vector_clocks_row(knowledge, thread)[machine_vector_clocks_lead(knowledge) + 2 * actor + 1];
 }
 
 #endif

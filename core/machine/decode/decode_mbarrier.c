@@ -157,12 +157,14 @@ static enum decode_result proxy_fence(decoder_t *decoder) {
       if (!is(decoder->modifiers[n], known))
          return decode_refuse(decoder);
    decoder->program->asynchronous = true;
-   const bool global = decoder->modifier_count == 3 || decode_modifier(decoder, "global") ||
-                       decode_modifier(decoder, "async.global");
-   decoder->program->global_proxy_fence |= global;
-   decoder->program->shared_proxy_fence |= !global;
+   const bool all = decoder->modifier_count == 3,
+              global = decode_modifier(decoder, "global") || decode_modifier(decoder, "async.global");
+   decoder->program->global_proxy_fence |= all || global;
+   decoder->program->only_global_proxy_fence |= global;
+   decoder->program->shared_proxy_fence |= !all && !global;
    FAIL_UNLESS(decode_use(decoder, "fence.proxy.async"));
-   decoder->instruction.flags |= global ? 0 : FLAG_BLOCK;
+   decoder->instruction.immediate =
+      (all || !global ? FENCES_SHARED : 0) | (all || global ? FENCES_GLOBAL : 0);
    return DECODE_DONE;
 }
 

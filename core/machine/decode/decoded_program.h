@@ -46,10 +46,8 @@ enum machine_flags {
    FLAG_ALIGNED = 1u << 8,
    FLAG_NEGATED_C = 1u << 10,
    FLAG_ABS = 1u << 11,
-   FLAG_SECOND = 1u << 12, /* writes a second destination */
-   FLAG_BLOCK =
-      1u
-      << 12, /* of a fence, or an access with a scope: for the block alone; of a proxy fence: for shared memory alone */
+   FLAG_SECOND = 1u << 12,      /* writes a second destination */
+   FLAG_BLOCK = 1u << 12,       /* of a fence, or an access with a scope: for the block alone */
    FLAG_READS = 1u << 12,       /* of a wait for groups of bulk copies: for what they read alone */
    FLAG_MULTICAST = 1u << 12,   /* of a bulk copy: the last extra says to which blocks of the cluster */
    FLAG_FROM_DOUBLE = 1u << 13, /* cvt from f64 */
@@ -210,8 +208,8 @@ typedef struct machine_program {
       asynchronous,
       /* fence.proxy.async for global memory: alone or with all other memory */
       global_proxy_fence,
-      /* and one for shared memory alone */
-      shared_proxy_fence;
+      /* one for shared memory alone, and one for global memory alone */
+      shared_proxy_fence, only_global_proxy_fence;
    bool arrivals_seen;    /* whether it may see in which order threads reach an mbarrier: seen_arrivals.c */
    bool cluster_barriers; /* threads synchronise one by one at those too */
    /* Whether some of those move less than 16 bytes at a time, or not at multiples of 16. */
@@ -290,6 +288,13 @@ bool machine_mark_pieces(machine_program_t *program);
 /* register_places.c: once basic blocks are known, gives registers that are never live at the same time one
  * place.  False when memory ran out. */
 bool machine_place_registers(machine_program_t *program);
+
+/* How many kinds of fences of the async proxy have to be told apart; 0: the program has nothing of that proxy. */
+static inline uint32_t machine_proxy_fences(const machine_program_t *program) {
+   const bool differ =
+      program->only_global_proxy_fence || (program->shared_proxy_fence && program->global_proxy_fence);
+   return program->asynchronous ? 1 + differ : 0;
+}
 
 /* polling_loops.c: sets program->waits.  False when memory ran out. */
 bool machine_find_waits(machine_program_t *program);

@@ -35,4 +35,8 @@ enum machine_map_field {
    MAP_FILL
 };
 
+/* What a fence of the async proxy is for, a bit each (machine_instruction_t.immediate). */
+#define FENCES_SHARED 1u
+#define FENCES_GLOBAL 2u
+
 #endif

@@ -354,7 +354,7 @@ static bool knows_acquired(const machine_warp_t *warp, uint32_t lane,
  * the releasing block fenced. */
 static bool is_proxied(const machine_warp_t *warp, uint32_t lane, const release_t *release,
                        const struct machine_acquired *acquired, uint32_t time) {
-   if (machine_knows_fenced(warp->block->clocks->knowledge, warp->first_thread + lane, acquired->thread,
+   if (machine_knows_fenced_global(warp->block->clocks->knowledge, warp->first_thread + lane, acquired->thread,
               acquired->time))
       return true;
    const bool taken = time < release->proxied;

@@ -2,7 +2,7 @@
  * must be a fence of the async proxy, anywhere on the way (PTX ISA 9.0, 8.8, 'proxy-preserved base causality order'): at the writer, at the thread that
  * starts the copy, or at a thread in the middle.  Within a block clocks follow this (vector_clocks.h), between blocks releases do (synchronisation.c).
  *
- * A fence for shared memory alone counts too, if the kernel has one for global memory elsewhere.  Owns nothing.  On the machine's thread. */
+ * Owns nothing.  On the machine's thread. */
 #include "machine/clocks/second_access.h"
 #include "machine/clocks/vector_clocks.h"
 #include "machine/races/races.h"
@@ -15,10 +15,9 @@ static bool is_fenced(const machine_warp_t *warp, uint32_t lane, uint64_t name) 
    const uint32_t thread = machine_name_thread(name) - 1, time = machine_name_time(name);
    if (!warp->program->global_proxy_fence)
       return false;
-   warp->run->report.copies_assumed |= warp->program->shared_proxy_fence;
    if (machine_name_block(name) != block->serial + 1)
       return machine_sync_fenced(warp, lane, name) || !machine_sync_ordered(warp, lane, name);
-   return machine_knows_fenced(block->clocks->knowledge, warp->first_thread + lane, thread, time) ||
+   return machine_knows_fenced_global(block->clocks->knowledge, warp->first_thread + lane, thread, time) ||
           !machine_knows(block->clocks->knowledge, warp->first_thread + lane, thread, time);
 }
 

@@ -46,7 +46,7 @@ static json_t *tensor_names(uint32_t families) {
 /* What order of asynchronous operations nothing checks.  A result may depend on it too. */
 static void assume_orders(const struct outcome *outcome, json_t *races, json_t *values) {
    static const char copies[] =
-      "bulk copies that overlap in global memory are taken to write the same values, and fences of the async proxy to cover global memory";
+      "bulk copies that overlap in global memory are taken to write the same values, and fences in other blocks to cover what these copies use";
    if (outcome->relaxed_arrival)
       json_array_append_new(
          races,
