@@ -475,7 +475,7 @@ static int judge_inputs(struct sample *s, bool own, rkb_error_t *err) {
       status = sample_find_unwritten(s, &options, err);
    if (status == RKB_OK && !s->lone && !s->divided && s->outcome->rank == 0)
       status = twin_blocks_find(s, err);
-   if (status == RKB_OK && !s->lone && !s->target && s->outcome->rank == 0)
+   if (status == RKB_OK && !s->lone && !s->target && !s->asks_all && s->outcome->rank == 0)
       status = sample_find_past(s, err);
    if (status == RKB_OK && (!s->lone || (s->races && s->facet)) && !s->target && s->outcome->rank == 0)
       status = sample_find_races(s, err);
