@@ -354,16 +354,16 @@ static bool knows_acquired(const machine_warp_t *warp, uint32_t lane,
  * the releasing block fenced. */
 static bool is_proxied(const machine_warp_t *warp, uint32_t lane, const release_t *release,
                        const struct machine_acquired *acquired, uint32_t time) {
-   if (machine_knows_fenced_global(warp->block->clocks->knowledge, warp->first_thread + lane, acquired->thread,
-              acquired->time))
+   if (machine_knows_fenced_global(warp->block->clocks->knowledge, warp->first_thread + lane,
+                                   acquired->thread, acquired->time))
       return true;
    const bool taken = time < release->proxied;
    warp->run->report.copies_assumed |= taken;
    return taken;
 }
 
-static bool acquired_itself(const machine_warp_t *warp, uint32_t lane, const release_t *release, uint32_t time,
-                            bool proxied) {
+static bool acquired_itself(const machine_warp_t *warp, uint32_t lane, const release_t *release,
+                            uint32_t time, bool proxied) {
    const machine_block_t *block = warp->block;
    count_steps(warp->run, block->acquired_count);
    for (uint32_t n = 0; n < block->acquired_count; n++) {
@@ -394,8 +394,7 @@ static bool acquired_through_others(const machine_warp_t *warp, uint32_t lane, c
    room = room && machine_reached_follow(&sync->reached, &sync->at, known, &steps);
    warp->run->out_of_memory |= !room;
    count_steps(warp->run, steps);
-   const bool acquired =
-      room && machine_reached_count(&sync->reached, release->location) > release->position;
+   const bool acquired = room && machine_reached_count(&sync->reached, release->location) > release->position;
    warp->run->report.copies_assumed |= acquired && proxied;
    return acquired;
 }
