@@ -93,9 +93,9 @@ static double usual_wave(const rkb_launch_counters_t *c) {
              : 1;
 }
 
-/* What a multiprocessor needs for a warp that waits at the cluster's barrier, and for a lane that accesses another block's shared memory.  An H200 took 6.3
- * and 12 ns where kernels did nothing else, with 1 to 16 resident blocks of 4 to 16 warps; two kernels that also moved 134 and 201 MB of memory took 1.3
- * times as much, beside all other time that the model gives them. */
+/* What a multiprocessor needs for a warp that waits at the cluster's barrier, and for a lane that accesses another block's shared memory.  An H200 took 3.5
+ * to 7.6 and 8.5 to 17 ns where kernels did nothing else (devices/measure.cu); two kernels that also moved 134 and 201 MB of memory took so much, beside all
+ * other time that the model gives them. */
 #define CLUSTER_WAIT_S 8e-9
 #define REMOTE_ACCESS_S 16e-9
 /* How long a block alone waits at the cluster's barrier: 0.07 us in clusters of two blocks, 0.18 in those of eight. */
