@@ -439,8 +439,12 @@ int trial_case(const struct verifier *verifier, struct candidate *candidate, con
           t.one_schedule) /* one run of two would speak for both */
          outcome->orders = t.orders;
       note_unexecuted(the_case, outcome);
+      const bool sampled =
+         candidate->first_budget && !candidate->once && !outcome->executed; /* wide_shapes.c */
       trial_leave_out(
-         &t, "the budget of thread-instructions ran out before all of its input families were executed");
+         &t, sampled
+                ? "its blocks together take too much work, so a sample of them was executed"
+                : "the budget of thread-instructions ran out before all of its input families were executed");
    } else if (status == RKB_OK && outcome->rank < RKB_MACHINE_UNKNOWN && !owed && !candidate->ends) {
       outcome->cases_run++;
       outcome->orders = t.one_schedule ? t.orders : outcome->orders;
