@@ -352,14 +352,14 @@ static void a_reserved_thread_begins_no_task(void **state) {
    assert_false(rkb_workers_reserve(workers));
    assert_int_equal(rkb_workers_submit(workers, count, &counter, NULL), RKB_OK);
    let_pass(&second, 1);
-   for (int n = 0; n < 100 && rkb_workers_state(workers).running == 2; n++)
+   while (rkb_workers_state(workers).running == 2)
       usleep(10000);
    usleep(50000);
    assert_int_equal(counter, 0);
    assert_int_equal(rkb_workers_submit(workers, count, &counter, &ticket), RKB_OK);
    assert_true(rkb_workers_withdraw(workers, ticket));
    rkb_workers_release(workers);
-   for (int n = 0; n < 500 && atomic_load(&counter) == 0; n++)
+   for (int n = 0; n < 30000 && atomic_load(&counter) == 0; n++)
       usleep(10000);
    assert_int_equal(counter, 1); /* while the first task still runs */
    let_pass(&first, 1);
