@@ -255,7 +255,9 @@ static bool can_be(const rkb_turn_t *turn, uint32_t deadline_ms, float milliseco
 
 int rkb_session_time(rkb_session_t *s, const rkb_turn_t *turns, uint32_t count, uint32_t deadline_ms,
                      float *milliseconds, rkb_error_t *err) {
-   _Static_assert(sizeof(rkb_turn_t) == sizeof(rkb_worker_turn_t), "turns travel as they are");
+   _Static_assert(sizeof(rkb_turn_t) == sizeof(rkb_worker_turn_t) && RKB_FRESH_INPUTS == RKB_TURN_FRESH &&
+                     RKB_CHECKED_RUN == RKB_TURN_CHECKED && RKB_MIXED_BITS == RKB_TURN_MIXED,
+                  "turns travel as they are");
    rkb_worker_time_t head = {count, deadline_ms};
    if (!s->tool)
       rkb_device_settle(s->device);

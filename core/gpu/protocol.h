@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define RKB_WORKER_MAGIC 0x57424b52u /* "RKBW" */
-#define RKB_WORKER_VERSION 6
+#define RKB_WORKER_VERSION 7
 #define RKB_WORKER_UNDER_TOOL "under-tool" /* a word behind the device's number: a profiler or sanitizer started the worker */
 #define RKB_WORKER_MAX_BODY (256u << 20) /* longer data is sent in pieces */
 #define RKB_WORKER_MAX_INSTANCES 128
@@ -148,8 +148,17 @@ typedef struct rkb_worker_turn {
    uint32_t instance;
    uint32_t set;  /* for an anchor: any number; it selects the allocations */
    uint32_t warm; /* 1: the same plan runs once, untimed, just before */
-   uint32_t reserved;
+   uint32_t fresh; /* 0, or RKB_TURN_FRESH and the bits below */
 } rkb_worker_turn_t;
+
+/* Every run of the turn has inputs of its own: mixtures of the set with another staged set (docs/timing.md).  Inputs of 32-bit and 64-bit
+ * integers stay as they are.  Bit number t: the mixture of tensor t takes half of its pieces from each set, otherwise about
+ * RKB_TURN_FEW pieces from the other set. */
+#define RKB_TURN_FRESH (1u << 31)
+#define RKB_TURN_CHECKED                                                                                     \
+   (1u << 30) /* the timed run, which is not the untimed one before it, has the set's own values */
+#define RKB_TURN_MIXED 30 /* number of the lower bits */
+#define RKB_TURN_FEW 16
 
 #define RKB_SUM_STAGED UINT32_MAX /* instead of an instance: the tensor staged in a set */
 

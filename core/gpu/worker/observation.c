@@ -13,7 +13,7 @@ CUresult rkb_observed_run(const rkb_observing_t *o) {
 /* Prepares the inputs as for every timed run, and leaves none of them in the second-level cache. */
 CUresult rkb_observed_prepare(const rkb_observing_t *o) {
    const rkb_driver_t *d = o->driver;
-   CUresult status = rkb_instance_prepare(d, o->instance, o->inputs, o->request->set);
+   CUresult status = rkb_instance_prepare(d, o->instance, o->inputs, o->request->set, NULL);
    if (status == CUDA_SUCCESS)
       status = rkb_flush(d, o->own);
    return status == CUDA_SUCCESS ? rkb_wait(d, o->request->deadline_ms) : status;

@@ -311,8 +311,29 @@ CUresult rkb_instance_reset(const rkb_driver_t *d, rkb_instance_t *in, uint64_t 
    return status;
 }
 
+/* Indices and lengths decide how much work a run has.  So inputs of these types are not mixed. */
+static bool can_be_mixed(const rkb_plan_buffer_t *buffer) {
+   return buffer->dtype != RKB_I32 && buffer->dtype != RKB_I64;
+}
+
+static uint32_t share_of(const rkb_mixing_t *mixing, uint32_t tensor, uint64_t bytes) {
+   const uint64_t pieces = (bytes + RKB_MIX_BYTES - 1) / RKB_MIX_BYTES, half = UINT64_C(1) << 31;
+   const bool halves = pieces <= 2 * RKB_TURN_FEW || (tensor < RKB_TURN_MIXED && mixing->half >> tensor & 1);
+   return (uint32_t)(mixing->own ? 0 : halves ? half : 2 * half * RKB_TURN_FEW / pieces);
+}
+
+static CUresult mix_input(const rkb_driver_t *d, const rkb_instance_t *in, uint32_t i,
+                          const rkb_values_t *values, const rkb_staged_t *source,
+                          const rkb_mixing_t *mixing) {
+   const rkb_staged_t *other = rkb_values_find_other(values, source->set, i, source->bytes);
+   return other ? rkb_mix(d, mixing->kernels, source->data, other->data, in->memory[i].start, source->bytes,
+                          share_of(mixing, i, source->bytes),
+                          mixing->key ^ (i + 1) * UINT64_C(0x9e3779b97f4a7c15))
+                : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult rkb_instance_prepare(const rkb_driver_t *d, const rkb_instance_t *in, rkb_values_t *values,
-                              uint32_t set) {
+                              uint32_t set, const rkb_mixing_t *mixing) {
    CUresult status = CUDA_SUCCESS;
    for (uint32_t i = 0; i < in->plan->buffer_count && status == CUDA_SUCCESS; i++) {
       const rkb_plan_buffer_t *buffer = &in->plan->buffers[i];
@@ -322,7 +343,9 @@ CUresult rkb_instance_prepare(const rkb_driver_t *d, const rkb_instance_t *in, r
          const rkb_staged_t *source = rkb_values_find(values, set, i);
          if (!source || source->bytes != buffer->bytes)
             return CUDA_ERROR_INVALID_VALUE;
-         if (buffer->bytes)
+         if (buffer->bytes && mixing && can_be_mixed(buffer))
+            status = mix_input(d, in, i, values, source, mixing);
+         else if (buffer->bytes)
             status = d->cuMemcpyDtoDAsync(in->memory[i].start, source->data, buffer->bytes, d->stream);
       }
       if (status == CUDA_SUCCESS)

@@ -30,9 +30,18 @@ void rkb_instance_close(const rkb_driver_t *driver, rkb_instance_t *instance);
 /* Removes what earlier runs left: resets the module's variables, and poisons scratch that no fill overwrites, with another byte than the
  * time before.  `chance` draws the byte.  Enqueues on the stream; does not wait. */
 CUresult rkb_instance_reset(const rkb_driver_t *driver, rkb_instance_t *instance, uint64_t chance);
-/* Copies a set's values into the inputs, poisons outputs and writes the canaries.  Enqueues on the stream; does not wait. */
+/* How the inputs of a run are mixed from two sets. */
+typedef struct rkb_mixing {
+   const rkb_worker_kernels_t *kernels;
+   uint32_t half; /* bit number t: tensor t takes half of its pieces from each set */
+   bool
+      own; /* every piece comes from the run's set.  The same kernel copies it, so that the caches are left as by other runs. */
+   uint64_t key; /* decides which pieces come from which set; no kernel can know it */
+} rkb_mixing_t;
+/* Copies a set's values into the inputs, poisons outputs and writes the canaries.  mixing: NULL, or how the inputs differ from the set.
+ * Enqueues on the stream; does not wait. */
 CUresult rkb_instance_prepare(const rkb_driver_t *driver, const rkb_instance_t *instance,
-                              rkb_values_t *values, uint32_t set);
+                              rkb_values_t *values, uint32_t set, const rkb_mixing_t *mixing);
 /* The last request to the driver, for the message if it refuses. */
 typedef struct rkb_asked {
    char text[320];

@@ -36,7 +36,7 @@ static int say(char *message, size_t size, int status, const char *fmt, ...) {
 static CUresult run_once(const rkb_driver_t *d, const rkb_instance_t *in, rkb_values_t *inputs, const rkb_worker_energy_t *r) {
    CUresult status = CUDA_SUCCESS;
    if (r->does & RKB_ENERGY_PREPARE)
-      status = rkb_instance_prepare(d, in, inputs, r->set);
+      status = rkb_instance_prepare(d, in, inputs, r->set, NULL);
    return status == CUDA_SUCCESS && r->does & RKB_ENERGY_RUN ? d->cuGraphLaunch(in->graph, d->stream) : status;
 }
 
@@ -87,7 +87,7 @@ int rkb_spend_energy(const rkb_driver_t *d, const rkb_instance_t *in, rkb_values
    if (!meter.read || meter.read(meter.device, &first) != 0)
       return say(message, size, RKB_WORKER_NO_DEVICE, "NVML counts no energy on this device");
    /* The first round begins at a step; each later round begins where the previous one ended. */
-   CUresult status = rkb_instance_prepare(d, in, inputs, r->set);
+   CUresult status = rkb_instance_prepare(d, in, inputs, r->set, NULL);
    if (status == CUDA_SUCCESS)
       status = run_to_step(d, in, inputs, r, &meter, 0, &batch, &owed, &first, &from, &ignored);
    for (uint32_t i = 0; i < r->rounds && status == CUDA_SUCCESS; i++) {

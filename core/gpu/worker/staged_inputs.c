@@ -9,6 +9,16 @@ rkb_staged_t *rkb_values_find(rkb_values_t *values, uint32_t set, uint32_t tenso
    return NULL;
 }
 
+const rkb_staged_t *rkb_values_find_other(const rkb_values_t *values, uint32_t set, uint32_t tensor,
+                                          uint64_t bytes) {
+   for (int i = 0; i < RKB_WORKER_MAX_STAGED; i++) {
+      const rkb_staged_t *staged = &values->staged[i];
+      if (staged->data && staged->set != set && staged->tensor == tensor && staged->bytes == bytes)
+         return staged;
+   }
+   return NULL;
+}
+
 static void free_kept(const rkb_driver_t *d, rkb_values_t *values, rkb_kept_t *kept) {
    d->cuMemFree(kept->data);
    values->kept_bytes -= kept->bytes;

@@ -40,6 +40,9 @@ int rkb_values_stage(const rkb_driver_t *d, rkb_values_t *values, const rkb_work
                      const void *data, size_t bytes, CUresult *driver);
 /* The memory of (set, tensor); NULL when nothing is staged there. */
 rkb_staged_t *rkb_values_find(rkb_values_t *values, uint32_t set, uint32_t tensor);
+/* The memory of the tensor in another set, as many bytes; NULL when no other set has it. */
+const rkb_staged_t *rkb_values_find_other(const rkb_values_t *values, uint32_t set, uint32_t tensor,
+                                          uint64_t bytes);
 /* Keeps staged values under a name.  Values that cannot be kept stay the session's own. */
 void rkb_values_keep(const rkb_driver_t *d, rkb_values_t *values, uint32_t set, uint32_t tensor,
                      const uint64_t name[2]);

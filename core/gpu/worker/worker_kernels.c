@@ -11,10 +11,16 @@
  * rkb_copy: copies four vectors per turn, a grid apart.  Vectors read beyond the written ones are kept alive in the same way, by a
  *    store to the first word written, which one result in four thousand million triggers.
  * rkb_chain: a chain of dependent additions.
+ * rkb_mix: copies pieces of 16 bytes, each from one of two buffers, as its hash says.  The loads ask to be evicted first, so that the
+ *    sources take no place in the cache from what was written.  The last, shorter piece is copied byte by byte.
  * rkb_look: sets a flag when a byte differs from the expected byte.
  * rkb_sum: adds up the words of a buffer, each mixed with its number and a key (<rkb/ext/device.h>).  The thread whose turn reaches the
  *    bytes after the last whole word reads them one by one.  Each warp sums its lanes before it adds to the result, because
  *    atomic additions to one address wait for each other and took longer than all other work. */
+#define FOLD_WORD " shr.u64 %w, %x, 32; xor.b64 %x, %x, %w;\n"
+#define MIX_WORD                                                                                             \
+   FOLD_WORD " mul.lo.u64 %x, %x, 0xd6e8feb86659fd93;\n" FOLD_WORD                                           \
+             " mul.lo.u64 %x, %x, 0xd6e8feb86659fd93;\n" FOLD_WORD
 static const char own_ptx[] =
    ".version 7.0\n.target sm_70\n.address_size 64\n"
    ".visible .entry rkb_read(.param .u64 p_from, .param .u64 p_count)\n{\n"
@@ -60,6 +66,24 @@ static const char own_ptx[] =
                   " ld.param.u64 %to, [p_to]; ld.param.u32 %n, [p_length]; cvta.to.global.u64 %to, %to; mov.f32 %f1, 0f00000000; mov.f32 %f2, 0f3f800000;\n"
                   "link:\n add.rn.f32 %f1, %f1, %f2; sub.u32 %n, %n, 1; setp.ne.u32 %p, %n, 0; @%p bra link;\n st.global.f32 [%to], %f1;\n ret;\n}\n"
 
+                  ".visible .entry rkb_mix(.param .u64 p_own, .param .u64 p_other, .param .u64 p_to, .param .u64 p_bytes, .param .u32 p_share, .param .u64 p_key)\n{\n"
+                  " .reg .pred %p<4>; .reg .b32 %t<4>, %v<4>, %share, %h; .reg .b64 %own, %other, %to, %bytes, %key, %whole, %all, %i, %s, %a, %b, %end, %x, %w;\n"
+                  " ld.param.u64 %own, [p_own]; ld.param.u64 %other, [p_other]; ld.param.u64 %to, [p_to]; ld.param.u64 %bytes, [p_bytes];\n"
+                  " ld.param.u32 %share, [p_share]; ld.param.u64 %key, [p_key];\n"
+                  " cvta.to.global.u64 %own, %own; cvta.to.global.u64 %other, %other; cvta.to.global.u64 %to, %to;\n"
+                  " shr.u64 %whole, %bytes, 4; add.u64 %all, %bytes, 15; shr.u64 %all, %all, 4;\n"
+                  " mov.u32 %t0, %ctaid.x; mov.u32 %t1, %ntid.x; mov.u32 %t2, %tid.x; mov.u32 %t3, %nctaid.x;\n"
+                  " mul.wide.u32 %i, %t0, %t1; cvt.u64.u32 %w, %t2; add.u64 %i, %i, %w; mul.wide.u32 %s, %t3, %t1;\n"
+                  "piece:\n setp.ge.u64 %p1, %i, %all; @%p1 bra mixed;\n"
+                  " xor.b64 %x, %i, %key;\n" MIX_WORD
+                  " shr.u64 %w, %x, 32; cvt.u32.u64 %h, %w; setp.lt.u32 %p2, %h, %share; selp.b64 %a, %other, %own, %p2;\n"
+                  " shl.b64 %x, %i, 4; add.u64 %a, %a, %x; add.u64 %b, %to, %x; setp.lt.u64 %p3, %i, %whole; @!%p3 bra rest;\n"
+                  " ld.global.cs.v4.u32 {%v0, %v1, %v2, %v3}, [%a]; st.global.v4.u32 [%b], {%v0, %v1, %v2, %v3};\n"
+                  " add.u64 %i, %i, %s; bra piece;\n"
+                  "rest:\n add.u64 %end, %to, %bytes;\n"
+                  "next_byte:\n ld.global.u8 %h, [%a]; st.global.u8 [%b], %h; add.u64 %a, %a, 1; add.u64 %b, %b, 1; setp.lt.u64 %p1, %b, %end; @%p1 bra next_byte;\n"
+                  "mixed:\n ret;\n}\n"
+
                   ".visible .entry rkb_look(.param .u64 p_from, .param .u64 p_bytes, .param .u32 p_byte, .param .u64 p_flag)\n{\n"
                   " .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %d<8>;\n"
                   " ld.param.u64 %d1, [p_from]; ld.param.u64 %d2, [p_bytes]; ld.param.u32 %r5, [p_byte]; ld.param.u64 %d6, [p_flag];\n"
@@ -75,7 +99,6 @@ static const char own_ptx[] =
    " mov.b64 {%low, %high}, %sum; shfl.sync.down.b32 %low, %low, " distance ", 31, -1;\n"                    \
    " shfl.sync.down.b32 %high, %high, " distance                                                             \
    ", 31, -1; mov.b64 %w, {%low, %high}; add.u64 %sum, %sum, %w;\n"
-#define SUM_MIX " shr.u64 %w, %x, 32; xor.b64 %x, %x, %w;\n"
                   ".visible .entry rkb_sum(.param .u64 p_from, .param .u64 p_bytes, .param .u64 p_key, .param .u64 p_to)\n{\n"
                   " .reg .pred %p<5>; .reg .b32 %t<4>, %v, %b, %c, %low, %high; .reg .b64 %from, %bytes, %key, %to, %words, %all, %i, %s, %a, %x, %w, %sum;\n"
                   " ld.param.u64 %from, [p_from]; ld.param.u64 %bytes, [p_bytes]; ld.param.u64 %key, [p_key]; ld.param.u64 %to, [p_to];\n"
@@ -88,9 +111,7 @@ static const char own_ptx[] =
                   "tail:\n mov.u32 %v, 0; mov.u32 %c, 0;\n"
                   "byte:\n setp.ge.u64 %p3, %a, %bytes; @%p3 bra mix;\n add.u64 %x, %from, %a; ld.global.u8 %b, [%x]; shl.b32 %b, %b, %c; or.b32 %v, %v, %b;\n"
                   " add.u32 %c, %c, 8; add.u64 %a, %a, 1; bra byte;\n"
-                  "mix:\n shl.b64 %x, %i, 32; cvt.u64.u32 %w, %v; or.b64 %x, %x, %w; xor.b64 %x, %x, %key;\n" SUM_MIX
-                  " mul.lo.u64 %x, %x, 0xd6e8feb86659fd93;\n" SUM_MIX
-                  " mul.lo.u64 %x, %x, 0xd6e8feb86659fd93;\n" SUM_MIX
+                  "mix:\n shl.b64 %x, %i, 32; cvt.u64.u32 %w, %v; or.b64 %x, %x, %w; xor.b64 %x, %x, %key;\n" MIX_WORD
                   " add.u64 %sum, %sum, %x; add.u64 %i, %i, %s; bra more;\n"
                   "summed:\n" SUM_LANES("16") SUM_LANES("8") SUM_LANES("4") SUM_LANES("2") SUM_LANES(
                      "1") " and.b32 %t2, %t2, 31; setp.ne.u32 %p4, %t2, 0; @%p4 bra added;\n red.global.add.u64 [%to], %sum;\n"
@@ -122,11 +143,8 @@ CUresult rkb_worker_kernels_open(const rkb_driver_t *d, rkb_worker_kernels_t *ow
    const struct {
       CUfunction *function;
       const char *name;
-   } kernels[] = {{&own->read, "rkb_read"},
-                  {&own->copy, RKB_OWN_COPY},
-                  {&own->chain, "rkb_chain"},
-                  {&own->look, "rkb_look"},
-                  {&own->sum, "rkb_sum"}};
+   } kernels[] = {{&own->read, "rkb_read"}, {&own->copy, RKB_OWN_COPY}, {&own->chain, "rkb_chain"},
+                  {&own->look, "rkb_look"}, {&own->mix, "rkb_mix"},     {&own->sum, "rkb_sum"}};
    for (size_t i = 0; i < sizeof kernels / sizeof *kernels && status == CUDA_SUCCESS; i++)
       status = d->cuModuleGetFunction(kernels[i].function, own->module, kernels[i].name);
    if (status == CUDA_SUCCESS)
@@ -193,6 +211,15 @@ CUresult rkb_look(const rkb_driver_t *d, const rkb_worker_kernels_t *own, CUdevi
 CUresult rkb_look_end(const rkb_driver_t *d, const rkb_worker_kernels_t *own, uint32_t *found) {
    CUresult status = d->cuStreamSynchronize(d->stream);
    return status == CUDA_SUCCESS ? d->cuMemcpyDtoH(found, own->flag, sizeof *found) : status;
+}
+
+CUresult rkb_mix(const rkb_driver_t *d, const rkb_worker_kernels_t *kernels, CUdeviceptr own,
+                 CUdeviceptr other, CUdeviceptr to, uint64_t bytes, uint32_t share, uint64_t key) {
+   enum { THREADS = 512, MOST_BLOCKS = 2048 };
+   const uint64_t turn = THREADS * RKB_MIX_BYTES, blocks = (bytes + turn - 1) / turn;
+   return bytes ? launch(d, kernels->mix, blocks < MOST_BLOCKS ? (unsigned)blocks : MOST_BLOCKS, THREADS,
+                         (void *[]){&own, &other, &to, &bytes, &share, &key})
+                : CUDA_SUCCESS;
 }
 
 CUresult rkb_sums_begin(const rkb_driver_t *d, const rkb_worker_kernels_t *own) {

@@ -1,6 +1,6 @@
 /* The worker's own kernels and their memory: one that empties the second-level cache by reading; the anchors, which show whether
- * two sittings ran under the same conditions; the tuned copy, which measures the fastest possible data movement; and the search for
- * damaged canaries.  One thread. */
+ * two sittings ran under the same conditions; the tuned copy, which measures the fastest possible data movement; the mixture of two
+ * sets of inputs; and the search for damaged canaries.  One thread. */
 #ifndef RKB_GPU_WORKER_WORKER_KERNELS_H
 #define RKB_GPU_WORKER_WORKER_KERNELS_H
 
@@ -17,7 +17,7 @@ enum { RKB_ANCHOR_PLACES = 16 };
 
 typedef struct rkb_worker_kernels {
    CUmodule module;
-   CUfunction read, copy, chain, look, sum;
+   CUfunction read, copy, chain, look, mix, sum;
    CUdeviceptr memory; /* read, never written after it was made: 2.5 times the second-level cache */
    uint64_t bytes;
    CUdeviceptr source[RKB_ANCHOR_PLACES], target[RKB_ANCHOR_PLACES]; /* moved by the copy anchor */
@@ -47,6 +47,12 @@ CUresult rkb_look_begin(const rkb_driver_t *driver, const rkb_worker_kernels_t *
 CUresult rkb_look(const rkb_driver_t *driver, const rkb_worker_kernels_t *own, CUdeviceptr from, uint64_t bytes,
                   uint8_t byte);
 CUresult rkb_look_end(const rkb_driver_t *driver, const rkb_worker_kernels_t *own, uint32_t *found);
+
+/* Enqueues a mixture of two buffers, piece by piece of RKB_MIX_BYTES: a piece comes from `other` if its hash, which `key` decides, is
+ * below `share`, otherwise from `own`.  So share / 2^32 of the pieces come from `other`. */
+enum { RKB_MIX_BYTES = 16 };
+CUresult rkb_mix(const rkb_driver_t *driver, const rkb_worker_kernels_t *kernels, CUdeviceptr own,
+                 CUdeviceptr other, CUdeviceptr to, uint64_t bytes, uint32_t share, uint64_t key);
 
 /* Sums as <rkb/ext/device.h> defines them.  begin resets; each sum is enqueued under a number below RKB_MOST_SUMS; end waits for the stream
  * and returns the first count sums. */

@@ -143,7 +143,7 @@ int worker_run_instance(worker_t *w, const rkb_worker_run_t *r, rkb_worker_ran_t
    rkb_instance_t *in = find_instance(w, r->instance);
    if (!in)
       return worker_refuse(w, RKB_WORKER_BAD_REQUEST, "no instance %u", r->instance);
-   CUresult status = rkb_instance_prepare(&w->driver, in, &w->values, r->set);
+   CUresult status = rkb_instance_prepare(&w->driver, in, &w->values, r->set, NULL);
    if (status != CUDA_SUCCESS)
       return fail_driver(w, "preparing a run", status);
    *ran = rkb_instance_run(&w->driver, &w->own, in, r->deadline_ms);
@@ -229,7 +229,7 @@ int worker_time_turns(worker_t *w, const rkb_worker_time_t *r, const rkb_worker_
    if (r->turns > 65536 || bytes != (size_t)r->turns * sizeof *turns)
       return worker_refuse(w, RKB_WORKER_BAD_REQUEST, "%u turns in %zu bytes", r->turns, bytes);
    *out = rkb_allocate(r->turns + 1, sizeof **out);
-   uint64_t chance = mix_turns(turns, r->turns);
+   uint64_t chance = mix(mix_turns(turns, r->turns) + ++w->timings);
    for (uint32_t i = 0; i < r->turns; i++) {
       bool own = turns[i].instance >= RKB_TURN_ANCHOR_CHAIN;
       rkb_instance_t *in = own ? NULL : find_instance(w, turns[i].instance);

@@ -13,6 +13,7 @@ typedef struct worker {
    rkb_variables_t variables[RKB_WORKER_MAX_INSTANCES]; /* of the module with the same number */
    rkb_instance_t instances[RKB_WORKER_MAX_INSTANCES];
    rkb_values_t values;
+   uint64_t timings; /* number of requests to time turns: two with equal turns draw differently */
    bool open, own_open;
    char layers[96];   /* the layers of the sandbox */
    char message[256]; /* the sentence of a refusal */

@@ -79,40 +79,66 @@ static int open_arenas(const struct timer *me, const struct subject *s, uint32_t
    return status == RKB_ERR_LIMIT && *count >= 2 ? RKB_OK : status;
 }
 
+static void shuffle(const struct timer *me, rkb_random_t *stream, rkb_turn_t *turns, uint32_t count) {
+   for (uint32_t i = count - 1; i > 0; i--) {
+      uint32_t other = (uint32_t)me->random->below(stream, i + 1);
+      rkb_turn_t swap = turns[i];
+      turns[i] = turns[other];
+      turns[other] = swap;
+   }
+}
+
 /* Draws the turns: each round has every arena of every contender once cold and once warm, in an order of its
  * own. */
-static rkb_turn_t *draw_turns(const struct timer *me, uint32_t contenders, uint32_t arenas,
-                              rkb_random_t *stream, uint32_t *round_turns, uint32_t *count) {
-   const uint32_t round = *round_turns = 2 * arenas * contenders;
-   *count = round * (uint32_t)me->config->rounds;
-   rkb_turn_t *turns = calloc(*count, sizeof *turns);
-   for (uint32_t r = 0; turns && r < (uint32_t)me->config->rounds; r++) {
-      rkb_turn_t *at = turns + (size_t)r * round;
-      for (uint32_t i = 0; i < round; i++)
-         at[i] = (rkb_turn_t){.instance = sitting_instance(i / 2 / arenas, i / 2 % arenas),
+static void draw_rounds(const struct timer *me, const struct subject *s, const struct turns *t,
+                        rkb_random_t *stream) {
+   for (uint32_t r = 0; r < (uint32_t)me->config->rounds; r++) {
+      rkb_turn_t *at = t->list + (size_t)r * t->round;
+      for (uint32_t i = 0; i < t->round; i++)
+         at[i] = (rkb_turn_t){.instance = sitting_instance(i / 2 / t->arenas, i / 2 % t->arenas),
                               .warm = i % 2,
-                              .set = (r + i / 2) % SETS};
-      for (uint32_t i = round - 1; i > 0; i--) {
-         uint32_t other = (uint32_t)me->random->below(stream, i + 1);
-         rkb_turn_t swap = at[i];
-         at[i] = at[other];
-         at[other] = swap;
-      }
+                              .set = (r + i / 2) % SETS,
+                              .reserved = s->mixed};
+      shuffle(me, stream, at, t->round);
    }
-   return turns;
+}
+
+/* Draws the last turn of every arena, cold or warm, with the values of a set: what it leaves is checked. */
+static void draw_last(const struct timer *me, const struct subject *s, const struct turns *t,
+                      rkb_random_t *stream) {
+   rkb_turn_t *last = t->list + t->count - t->last;
+   for (uint32_t i = 0; i < t->last; i++)
+      last[i] = (rkb_turn_t){.instance = sitting_instance(i / t->arenas, i % t->arenas),
+                             .warm = (uint32_t)me->random->below(stream, 2),
+                             .set = i % SETS,
+                             .reserved = s->mixed | RKB_CHECKED_RUN};
+   shuffle(me, stream, last, t->last);
+}
+
+static bool draw_turns(const struct timer *me, const struct subject *s, uint32_t arenas, rkb_random_t *stream,
+                       struct turns *t) {
+   *t = (struct turns){
+      .arenas = arenas, .round = 2 * arenas * s->contender_count, .last = arenas * s->contender_count};
+   t->count = t->round * (uint32_t)me->config->rounds + t->last;
+   t->list = calloc(t->count, sizeof *t->list);
+   t->times = malloc(((size_t)t->count + 1) * sizeof *t->times);
+   if (!t->list || !t->times)
+      return false;
+   draw_rounds(me, s, t, stream);
+   draw_last(me, s, t, stream);
+   return true;
 }
 
 /* The first round is left out, since it has what happens only once: page tables, instruction caches, rising
- * clocks. */
-static void sort_out(const struct subject *s, const rkb_turn_t *turns, const float *times, uint32_t arenas,
-                     uint32_t count, struct sitting *sitting) {
+ * clocks.  So are the last turns, because inputs repeat among them. */
+static void sort_out(const struct turns *t, struct sitting *sitting) {
    size_t cold[CONTENDERS] = {0}, warm[CONTENDERS] = {0};
-   for (uint32_t i = 2 * arenas * s->contender_count; i < count; i++) {
-      uint32_t c = turns[i].instance >= sitting_instance(INCUMBENT, 0) ? INCUMBENT : CANDIDATE;
-      if (turns[i].warm)
-         sitting->warm[c][warm[c]++] = times[i];
+   for (uint32_t i = t->round; i < t->count - t->last; i++) {
+      uint32_t c = t->list[i].instance >= sitting_instance(INCUMBENT, 0) ? INCUMBENT : CANDIDATE;
+      if (t->list[i].warm)
+         sitting->warm[c][warm[c]++] = t->times[i];
       else
-         sitting->cold[c][cold[c]++] = times[i];
+         sitting->cold[c][cold[c]++] = t->times[i];
    }
    sitting->count = cold[CANDIDATE];
 }
@@ -153,56 +179,55 @@ static bool make_room(const struct subject *s, uint32_t count, struct sitting *s
    return room;
 }
 
-/* Times the turns.  Where the first round took long, some later turns are left out; *count receives how many
- * are left. */
-static int time_turns(const struct timer *me, const struct subject *s, const rkb_turn_t *turns,
-                      uint32_t round, uint32_t *count, uint32_t deadline_ms, float *times, rkb_error_t *err) {
+/* Times the turns.  Where the first round took long, some later rounds are left out. */
+static int time_turns(const struct timer *me, const struct subject *s, struct turns *t, uint32_t deadline_ms,
+                      rkb_error_t *err) {
    double first_ms = 0;
-   int status = me->device->time(s->session, turns, round, deadline_ms, times, err);
-   for (uint32_t i = 0; i < round && status == RKB_OK; i++)
-      first_ms += times[i];
-   const uint32_t more = rounds_after(first_ms, *count / round - 1);
-   *count = (1 + more) * round;
-   return status == RKB_OK
-             ? me->device->time(s->session, turns + round, more * round, deadline_ms, times + round, err)
-             : status;
+   int status = me->device->time(s->session, t->list, t->round, deadline_ms, t->times, err);
+   for (uint32_t i = 0; i < t->round && status == RKB_OK; i++)
+      first_ms += t->times[i];
+   const uint32_t more = rounds_after(first_ms, (uint32_t)me->config->rounds - 1),
+                  end = (1 + more) * t->round;
+   memmove(t->list + end, t->list + t->count - t->last, t->last * sizeof *t->list);
+   t->count = end + t->last;
+   return status == RKB_OK ? me->device->time(s->session, t->list + t->round, t->count - t->round,
+                                              deadline_ms, t->times + t->round, err)
+                           : status;
 }
 
 int sitting_run(const struct timer *me, struct subject *s, rkb_random_t *stream, struct sitting *sitting,
                 rkb_error_t *err) {
-   rkb_turn_t *turns = NULL;
-   float *times = NULL;
-   uint32_t arenas = 0, round = 0, count = 0, deadline_ms = (uint32_t)(me->config->deadline / 1000000);
+   struct turns turns = {0};
+   uint32_t arenas = 0, deadline_ms = (uint32_t)(me->config->deadline / 1000000);
    *sitting = (struct sitting){.right = true};
    stopwatch_turn(s->watch, PHASE_OPEN);
    int status = open_arenas(me, s, &arenas, err);
-   if (status == RKB_OK) {
-      turns = draw_turns(me, s->contender_count, arenas, stream, &round, &count);
-      times = malloc(((size_t)count + 1) * sizeof *times);
-      if (!turns || !times || !make_room(s, count, sitting))
-         status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   }
+   if (status == RKB_OK)
+      status = mixed_inputs(me, s, &s->mixed, err);
+   if (status == RKB_OK &&
+       (!draw_turns(me, s, arenas, stream, &turns) || !make_room(s, turns.count, sitting)))
+      status = rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
    stopwatch_turn(s->watch, PHASE_TIME);
    if (status == RKB_OK)
-      status = time_turns(me, s, turns, round, &count, deadline_ms, times, err);
+      status = time_turns(me, s, &turns, deadline_ms, err);
    stopwatch_turn(s->watch, PHASE_OWN);
    if (status == RKB_OK)
       status = time_own(me, s, deadline_ms, sitting, err);
    if (status == RKB_OK && full_mode(me))
       status = copies_time(me, s, deadline_ms, sitting, err);
    if (status == RKB_OK)
-      status = sitting_check(me, s, arenas, turns, count, sitting, err);
+      status = sitting_check(me, s, &turns, sitting, err);
    if (status == RKB_OK && sitting->right && !s->compared)
-      status = sitting_compare(me, s, arenas, turns, count, sitting, err);
+      status = sitting_compare(me, s, &turns, sitting, err);
    s->compared = true;
    if (status == RKB_OK)
-      sort_out(s, turns, times, arenas, count, sitting);
+      sort_out(&turns, sitting);
    stopwatch_turn(s->watch, PHASE_CLOSE);
    for (uint32_t c = 0; c < s->contender_count; c++)
       for (uint32_t a = 0; a < arenas && status == RKB_OK; a++)
          status = me->device->drop_instance(s->session, sitting_instance(c, a), err);
-   free(times);
-   free(turns);
+   free(turns.times);
+   free(turns.list);
    return status;
 }
 

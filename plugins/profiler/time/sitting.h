@@ -58,7 +58,16 @@ struct subject {
    uint32_t contender_count; /* 1 while there is no incumbent */
    peer_t *peer;             /* the kernel with which whole outputs are compared */
    bool compared;            /* whether they were compared in this case */
+   uint32_t mixed;           /* bits of an ordinary turn (mixed_inputs) */
    stopwatch_t *watch;
+};
+
+/* The turns of a sitting: rounds, and then a last turn of each arena. */
+struct turns {
+   rkb_turn_t *list;            /* owned */
+   float *times;                /* owned; milliseconds, one a turn */
+   uint32_t count, round, last; /* of all turns, of those of a round, of last ones */
+   uint32_t arenas;             /* of each contender */
 };
 
 struct sitting {
@@ -72,6 +81,10 @@ struct sitting {
    bool right;      /* all contenders' outputs are right, and their inputs untouched */
    char wrong[256]; /* what was wrong, when right is false */
 };
+
+/* mixed_inputs.c: the bits of an ordinary turn (rkb_turn_t.reserved), which say that every run has inputs of its own and which of them are
+ * mixed half and half. */
+int mixed_inputs(const struct timer *me, const struct subject *subject, uint32_t *bits, rkb_error_t *err);
 
 /* timed_values.c: draws the inputs of the_case, SETS of them under different seeds, from the pool where values are kept.  Give
  * them back with subject_free whatever it returns. */
@@ -92,14 +105,14 @@ void sitting_free(struct sitting *sitting);
 /* sitting_check.c: judges every arena's outputs after its last turn, and looks for damage to the inputs.  If
  * anything is wrong, the batch is discarded whichever contender caused it, because contenders share an
  * address space. */
-int sitting_check(const struct timer *me, struct subject *subject, uint32_t arenas, const rkb_turn_t *turns,
-                  uint32_t count, struct sitting *sitting, rkb_error_t *err);
+int sitting_check(const struct timer *me, struct subject *subject, const struct turns *turns,
+                  struct sitting *sitting, rkb_error_t *err);
 /* Sums over all that an arena holds, one for each tensor; nobody but this program knows the keys. */
 int sitting_sums(const struct timer *me, const struct subject *subject, uint32_t instance, uint32_t set, uint64_t *sums,
                  rkb_error_t *err);
 
 /* sitting_whole.c: the same for whole outputs of the candidate, compared with those of another kernel. */
-int sitting_compare(const struct timer *me, struct subject *subject, uint32_t arenas, const rkb_turn_t *turns, uint32_t count,
+int sitting_compare(const struct timer *me, struct subject *subject, const struct turns *turns,
                     struct sitting *sitting, rkb_error_t *err);
 peer_place_t sitting_peer_place(const struct timer *me, const struct subject *subject);
 /* The number of a contender's arena on the device; CONTENDERS is the number for the tuned copies. */

@@ -108,8 +108,8 @@ static int check_arena(const struct timer *me, const struct subject *s, uint32_t
    return status;
 }
 
-int sitting_check(const struct timer *me, struct subject *s, uint32_t arenas, const rkb_turn_t *turns,
-                  uint32_t count, struct sitting *sitting, rkb_error_t *err) {
+int sitting_check(const struct timer *me, struct subject *s, const struct turns *turns,
+                  struct sitting *sitting, rkb_error_t *err) {
    const uint32_t tensors = s->the_case->tensor_count;
    uint32_t *last_set = calloc(sitting_instance(CONTENDERS, 0), sizeof *last_set);
    struct judged *judged = calloc((size_t)CONTENDERS * SETS * tensors + 1, sizeof *judged);
@@ -118,10 +118,10 @@ int sitting_check(const struct timer *me, struct subject *s, uint32_t arenas, co
    if (status == RKB_OK && !s->expected)
       status = expect(me, s, err);
    stopwatch_turn(s->watch, PHASE_COMPARE);
-   for (uint32_t i = 0; i < count && status == RKB_OK; i++)
-      last_set[turns[i].instance] = turns[i].set;
+   for (uint32_t i = 0; i < turns->count && status == RKB_OK; i++)
+      last_set[turns->list[i].instance] = turns->list[i].set;
    for (uint32_t c = 0; c < s->contender_count; c++)
-      for (uint32_t a = 0; a < arenas && status == RKB_OK && sitting->right; a++) {
+      for (uint32_t a = 0; a < turns->arenas && status == RKB_OK && sitting->right; a++) {
          const uint32_t instance = sitting_instance(c, a), set = last_set[instance];
          status =
             check_arena(me, s, c, instance, set, judged + (size_t)(c * SETS + set) * tensors, sitting, err);

@@ -57,18 +57,18 @@ static int compare_arena(const struct timer *me, struct subject *s, const peer_p
    return status;
 }
 
-int sitting_compare(const struct timer *me, struct subject *s, uint32_t arenas, const rkb_turn_t *turns, uint32_t count,
+int sitting_compare(const struct timer *me, struct subject *s, const struct turns *turns,
                     struct sitting *sitting, rkb_error_t *err) {
    const uint32_t tensors = s->the_case->tensor_count;
    const peer_place_t place = sitting_peer_place(me, s);
    uint32_t last_set[MOST_ARENAS] = {0};
    uint64_t *compared = calloc((size_t)SETS * tensors + 1, sizeof *compared);
    int status = compared ? RKB_OK : rkb_fail(err, RKB_ERR_NOMEM, "out of memory");
-   for (uint32_t i = 0; i < count; i++)
-      if (turns[i].instance < MOST_ARENAS)
-         last_set[turns[i].instance] = turns[i].set;
+   for (uint32_t i = 0; i < turns->count; i++)
+      if (turns->list[i].instance < MOST_ARENAS)
+         last_set[turns->list[i].instance] = turns->list[i].set;
    for (uint32_t set = 0; set < SETS; set++) /* set by set, so that the peer runs once on each */
-      for (uint32_t a = 0; a < arenas && status == RKB_OK && sitting->right; a++)
+      for (uint32_t a = 0; a < turns->arenas && status == RKB_OK && sitting->right; a++)
          if (last_set[a] == set)
             status = compare_arena(me, s, &place, a, set, compared + (size_t)set * tensors, sitting, err);
    peer_leave_case(&place, s->peer);

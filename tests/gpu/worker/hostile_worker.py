@@ -5,7 +5,7 @@ import sys
 import time
 
 HEAD = struct.Struct("<IHHIiQ")  # rkb_worker_head_t
-MAGIC, VERSION = 0x57424B52, 6
+MAGIC, VERSION = 0x57424B52, 7
 HELLO, INSTANCE, RUN, TIME, STATE, OBSERVE, ENERGY = 1, 4, 5, 7, 9, 15, 16
 GREETING = b"device=double\ndriver=1\nbus=hostile\n"
 NAN, INF = float("nan"), float("inf")

@@ -7,6 +7,7 @@
 #include "device_values/value_staging.h"
 #include "machine/machine_harness.h"
 #include "gpu/worker/worker_kernels.h"
+#include "mixed_pieces.h"
 
 /* Runs one launch on buffers "from" and "to"; what they hold afterwards is the caller's to look at. */
 static void execute(const char *directives, harness_t *harness) {
@@ -106,6 +107,36 @@ static void sums_are_those_of_the_program(void **state) {
    }
 }
 
+/* Every piece comes whole from the set that its hash names, also the last, shorter one.  Two shares and keys, and none of another set. */
+static void a_mixture_takes_each_piece_from_one_set(void **state) {
+   (void)state;
+   static const uint32_t sizes[] = {1, 15, 16, 17, 3999, 4000}, shares[] = {0, 1u << 28, 1u << 31};
+   uint32_t others = 0;
+   for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++)
+      for (size_t k = 0; k < sizeof shares / sizeof *shares; k++) {
+         const uint32_t bytes = sizes[n], share = shares[k];
+         const uint64_t key = 0x123456789abcdef + n;
+         harness_t harness;
+         char directives[512];
+         snprintf(
+            directives, sizeof directives,
+            "// buffer: own in i32 1000 index\n// buffer: other in i32 1000 noise\n// buffer: to inout i32 1000 one\n"
+            "// launch: rkb_mix grid=2,1,1 block=64,1,1 shared=0 args=own,other,to,%u,%u,%llu\n// expect: pass\n// runs: 1\n",
+            bytes, share, (unsigned long long)key);
+         execute(directives, &harness);
+         const uint8_t *own = harness.data[0].data, *other = harness.data[1].data, *to = harness.data[2].data;
+         for (uint32_t i = 0; i < bytes; i++) {
+            const bool is_other = piece_is_other(i / MIXED_PIECE, key, share);
+            others += is_other;
+            assert_int_equal(to[i], (is_other ? other : own)[i]);
+         }
+         for (uint32_t i = bytes; i < 4000; i++)
+            assert_int_equal(to[i], i % 4 == 0);
+         harness_close(&harness);
+      }
+   assert_in_range(others, 4000, 6000); /* about half of 8,000 bytes, and a sixteenth */
+}
+
 int main(void) {
    const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_copy_copies),
@@ -114,6 +145,7 @@ int main(void) {
       cmocka_unit_test(what_is_whole_raises_no_flag),
       cmocka_unit_test(one_damaged_byte_raises_it),
       cmocka_unit_test(sums_are_those_of_the_program),
+      cmocka_unit_test(a_mixture_takes_each_piece_from_one_set),
    };
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

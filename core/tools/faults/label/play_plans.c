@@ -79,7 +79,7 @@ static bool play(const rkb_driver_t *d, CUmodule module, reader_t *r) {
    bool opened = played;
    played = played && stage_tensors(d, r, &values);
    for (int turn = 0; turn < 2 && played; turn++)
-      played = rkb_instance_prepare(d, &instance, &values, 0) == CUDA_SUCCESS &&
+      played = rkb_instance_prepare(d, &instance, &values, 0, NULL) == CUDA_SUCCESS &&
                rkb_instance_run(d, &own, &instance, DEADLINE_MS).outcome == RKB_RAN;
    if (!played)
       fprintf(stderr, "rkb-play-plans: a plan did not run to its end %s\n", message);
