@@ -152,13 +152,14 @@ typedef struct rkb_worker_turn {
 } rkb_worker_turn_t;
 
 /* Every run of the turn has inputs of its own: mixtures of the set with another staged set (docs/timing.md).  Inputs of 32-bit and 64-bit
- * integers stay as they are.  Bit number t: the mixture of tensor t takes half of its pieces from each set, otherwise about
- * RKB_TURN_FEW pieces from the other set. */
+ * integers stay as they are.  Bit number t: the mixture of tensor t takes half of its pieces from each set.  Without its bit it takes
+ * RKB_TURN_FEW pieces from the other set, or none if it has fewer than RKB_TURN_LEAST_PIECES. */
 #define RKB_TURN_FRESH (1u << 31)
-#define RKB_TURN_CHECKED                                                                                     \
-   (1u << 30) /* the timed run, which is not the untimed one before it, has the set's own values */
+/* The timed run, which is not the untimed one before it, has the set's own values. */
+#define RKB_TURN_CHECKED (1u << 30)
 #define RKB_TURN_MIXED 30 /* number of the lower bits */
-#define RKB_TURN_FEW 16
+#define RKB_TURN_FEW 4
+#define RKB_TURN_LEAST_PIECES 64
 
 #define RKB_SUM_STAGED UINT32_MAX /* instead of an instance: the tensor staged in a set */
 

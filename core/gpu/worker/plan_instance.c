@@ -316,20 +316,26 @@ static bool can_be_mixed(const rkb_plan_buffer_t *buffer) {
    return buffer->dtype != RKB_I32 && buffer->dtype != RKB_I64;
 }
 
-static uint32_t share_of(const rkb_mixing_t *mixing, uint32_t tensor, uint64_t bytes) {
-   const uint64_t pieces = (bytes + RKB_MIX_BYTES - 1) / RKB_MIX_BYTES, half = UINT64_C(1) << 31;
-   const bool halves = pieces <= 2 * RKB_TURN_FEW || (tensor < RKB_TURN_MIXED && mixing->half >> tensor & 1);
-   return (uint32_t)(mixing->own ? 0 : halves ? half : 2 * half * RKB_TURN_FEW / pieces);
-}
-
+/* Mixes half and half, or copies the run's set and then a few pieces of the other one. */
 static CUresult mix_input(const rkb_driver_t *d, const rkb_instance_t *in, uint32_t i,
                           const rkb_values_t *values, const rkb_staged_t *source,
                           const rkb_mixing_t *mixing) {
+   const CUdeviceptr to = in->memory[i].start;
+   const uint64_t pieces = source->bytes / RKB_MIX_BYTES;
+   const bool half = i < RKB_TURN_MIXED && mixing->half >> i & 1;
+   const bool few = !half && !mixing->own && pieces >= RKB_TURN_LEAST_PIECES;
    const rkb_staged_t *other = rkb_values_find_other(values, source->set, i, source->bytes);
-   return other ? rkb_mix(d, mixing->kernels, source->data, other->data, in->memory[i].start, source->bytes,
-                          share_of(mixing, i, source->bytes),
-                          mixing->key ^ (i + 1) * UINT64_C(0x9e3779b97f4a7c15))
-                : CUDA_ERROR_INVALID_VALUE;
+   uint64_t key = mixing->key ^ (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+   if (!other)
+      return CUDA_ERROR_INVALID_VALUE;
+   CUresult status = rkb_mix(d, mixing->kernels, source->data, other->data, to, source->bytes,
+                             half && !mixing->own ? 1u << 31 : 0, key);
+   for (uint32_t k = 0; few && k < RKB_TURN_FEW && status == CUDA_SUCCESS; k++) {
+      key = rkb_mix_word(key + k);
+      const uint64_t at = key % pieces * RKB_MIX_BYTES;
+      status = d->cuMemcpyDtoDAsync(to + at, other->data + at, RKB_MIX_BYTES, d->stream);
+   }
+   return status;
 }
 
 CUresult rkb_instance_prepare(const rkb_driver_t *d, const rkb_instance_t *in, rkb_values_t *values,

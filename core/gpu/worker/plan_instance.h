@@ -30,12 +30,12 @@ void rkb_instance_close(const rkb_driver_t *driver, rkb_instance_t *instance);
 /* Removes what earlier runs left: resets the module's variables, and poisons scratch that no fill overwrites, with another byte than the
  * time before.  `chance` draws the byte.  Enqueues on the stream; does not wait. */
 CUresult rkb_instance_reset(const rkb_driver_t *driver, rkb_instance_t *instance, uint64_t chance);
-/* How the inputs of a run are mixed from two sets. */
+/* How the inputs of a run are mixed from two sets (RKB_TURN_FRESH). */
 typedef struct rkb_mixing {
    const rkb_worker_kernels_t *kernels;
    uint32_t half; /* bit number t: tensor t takes half of its pieces from each set */
-   bool
-      own; /* every piece comes from the run's set.  The same kernel copies it, so that the caches are left as by other runs. */
+   /* Every piece comes from the run's set.  The same kernel copies it, so that the caches are left as by other runs. */
+   bool own;
    uint64_t key; /* decides which pieces come from which set; no kernel can know it */
 } rkb_mixing_t;
 /* Copies a set's values into the inputs, poisons outputs and writes the canaries.  mixing: NULL, or how the inputs differ from the set.

@@ -213,6 +213,12 @@ CUresult rkb_look_end(const rkb_driver_t *d, const rkb_worker_kernels_t *own, ui
    return status == CUDA_SUCCESS ? d->cuMemcpyDtoH(found, own->flag, sizeof *found) : status;
 }
 
+uint64_t rkb_mix_word(uint64_t x) {
+   x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+   x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+   return x ^ x >> 32;
+}
+
 CUresult rkb_mix(const rkb_driver_t *d, const rkb_worker_kernels_t *kernels, CUdeviceptr own,
                  CUdeviceptr other, CUdeviceptr to, uint64_t bytes, uint32_t share, uint64_t key) {
    enum { THREADS = 512, MOST_BLOCKS = 2048 };

@@ -51,6 +51,7 @@ CUresult rkb_look_end(const rkb_driver_t *driver, const rkb_worker_kernels_t *ow
 /* Enqueues a mixture of two buffers, piece by piece of RKB_MIX_BYTES: a piece comes from `other` if its hash, which `key` decides, is
  * below `share`, otherwise from `own`.  So share / 2^32 of the pieces come from `other`. */
 enum { RKB_MIX_BYTES = 16 };
+uint64_t rkb_mix_word(uint64_t x); /* the hash of rkb_mix, and of sums */
 CUresult rkb_mix(const rkb_driver_t *driver, const rkb_worker_kernels_t *kernels, CUdeviceptr own,
                  CUdeviceptr other, CUdeviceptr to, uint64_t bytes, uint32_t share, uint64_t key);
 

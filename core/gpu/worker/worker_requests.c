@@ -210,17 +210,12 @@ int worker_pick(worker_t *w, const rkb_worker_pick_t *r, const rkb_worker_range_
    return RKB_WORKER_OK;
 }
 
-static uint64_t mix(uint64_t x) {
-   x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
-   x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
-   return x ^ x >> 32;
-}
-
 /* The program has drawn the order of the turns, which no candidate can know: so it cannot know this number either. */
 static uint64_t mix_turns(const rkb_worker_turn_t *turns, uint32_t count) {
    uint64_t mixed = count;
    for (uint32_t i = 0; i < count; i++)
-      mixed = mix(mixed ^ ((uint64_t)turns[i].instance << 32 | turns[i].set << 1 | turns[i].warm)) + i;
+      mixed =
+         rkb_mix_word(mixed ^ ((uint64_t)turns[i].instance << 32 | turns[i].set << 1 | turns[i].warm)) + i;
    return mixed;
 }
 
@@ -229,7 +224,7 @@ int worker_time_turns(worker_t *w, const rkb_worker_time_t *r, const rkb_worker_
    if (r->turns > 65536 || bytes != (size_t)r->turns * sizeof *turns)
       return worker_refuse(w, RKB_WORKER_BAD_REQUEST, "%u turns in %zu bytes", r->turns, bytes);
    *out = rkb_allocate(r->turns + 1, sizeof **out);
-   uint64_t chance = mix(mix_turns(turns, r->turns) + ++w->timings);
+   uint64_t chance = rkb_mix_word(mix_turns(turns, r->turns) + ++w->timings);
    for (uint32_t i = 0; i < r->turns; i++) {
       bool own = turns[i].instance >= RKB_TURN_ANCHOR_CHAIN;
       rkb_instance_t *in = own ? NULL : find_instance(w, turns[i].instance);
@@ -237,7 +232,7 @@ int worker_time_turns(worker_t *w, const rkb_worker_time_t *r, const rkb_worker_
          return worker_refuse(w, RKB_WORKER_BAD_REQUEST, "no instance %u", turns[i].instance);
       CUresult status =
          rkb_time_turn(&w->driver, &w->own, in, &w->values, &turns[i], chance, r->deadline_ms, &(*out)[i]);
-      chance = mix(chance + i);
+      chance = rkb_mix_word(chance + i);
       if (status != CUDA_SUCCESS)
          return worker_refuse(w, RKB_WORKER_DRIVER, "turn %u, instance %u: %s", i, turns[i].instance,
                               status == CUDA_ERROR_NOT_READY ? "still running at the deadline"

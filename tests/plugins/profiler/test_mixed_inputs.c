@@ -17,11 +17,13 @@ static const rkb_task_info_t *info(const rkb_host_t *host) {
 /* Element (row, column) of matrix t: 0 has all different, 1 is symmetric, 2 is diagonal, 3 is zero, 4 is lower triangular. */
 static float element_of(uint32_t t, uint64_t row, uint64_t column) {
    const uint64_t low = row < column ? row : column, high = row < column ? column : row;
-   const float values[] = {(float)(row * N + column + 1), (float)(low * N + high + 1), row == column ? 2 : 0, 0, row < column ? 0 : 3};
+   const float values[] = {(float)(row * N + column + 1), (float)(low * N + high + 1), row == column ? 2 : 0,
+                           0, row < column ? 0 : 3};
    return values[t];
 }
 
-static int inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count, void *out, rkb_error_t *e) {
+static int inputs_fill(const rkb_inputs_t *inputs, uint32_t tensor, uint64_t first, uint64_t count, void *out,
+                       rkb_error_t *e) {
    (void)inputs, (void)e;
    for (uint64_t i = first; i < first + count; i++)
       ((float *)out)[i - first] = element_of(tensor, i / N, i % N);
@@ -50,7 +52,9 @@ static const rkb_tensor_t matrix = {
 static void all_but_symmetric_matrices_are(void **state) {
    (void)state;
    direction = "forward";
-   assert_int_equal(bits_of((const char *const[]){"any", "symmetric", "diagonal", "zeros", "lower"}, 5, &matrix), 1 | 4 | 8 | 16);
+   assert_int_equal(
+      bits_of((const char *const[]){"any", "symmetric", "diagonal", "zeros", "lower"}, 5, &matrix),
+      1 | 4 | 8 | 16);
 }
 
 static void other_shapes_are(void **state) {
@@ -59,7 +63,8 @@ static void other_shapes_are(void **state) {
    const rkb_tensor_t row = {.role = RKB_IN, .rank = 1, .shape = {N}, .elements = N, .bytes = 4 * N},
                       one = {.role = RKB_INOUT, .elements = 1, .bytes = 4},
                       rectangle = {.role = RKB_IN, .rank = 2, .shape = {N, 1}, .elements = N, .bytes = 4 * N},
-                      nothing = {.role = RKB_IN, .rank = 2, .shape = {0, 0}}, output = {.role = RKB_OUT, .elements = 1, .bytes = 4};
+                      nothing = {.role = RKB_IN, .rank = 2, .shape = {0, 0}},
+                      output = {.role = RKB_OUT, .elements = 1, .bytes = 4};
    const char *const name[] = {"x"};
    assert_int_equal(bits_of(name, 1, &row), 1);
    assert_int_equal(bits_of(name, 1, &one), 1);

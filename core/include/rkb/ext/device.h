@@ -58,11 +58,11 @@ typedef struct rkb_turn {
 } rkb_turn_t;
 
 /* Every run of the turn has inputs that no other run has: mixtures of the set with another staged set, place by place.  Bit number t
- * mixes tensor t half and half; of an input without its bit a few elements alone come from the other set.  Inputs of int32 and
- * int64 stay as they are.  For an instance whose inputs are staged in two sets. */
+ * mixes tensor t half and half; of an input without its bit a few elements alone come from the other set, and none of a small one.
+ * Inputs of int32 and int64 stay as they are.  For an instance whose inputs are staged in two sets. */
 #define RKB_FRESH_INPUTS (1u << 31)
-#define RKB_CHECKED_RUN                                                                                      \
-   (1u << 30) /* beside it: the timed run has the set's own values, so that its outputs can be judged */
+/* Beside it: the timed run has the set's own values, so that its outputs can be judged. */
+#define RKB_CHECKED_RUN (1u << 30)
 #define RKB_MIXED_BITS 30 /* the bits below */
 
 typedef struct rkb_range {
