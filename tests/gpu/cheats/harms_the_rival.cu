@@ -8,8 +8,9 @@ launches:
     args: x, y, N, D
 */
 
-/* expect: not-timed
- * Well-behaved while watched; later it writes all over the memory around its output, where another plan has its buffers. */
+/* expect: accept not-faster
+ * Well-behaved while watched; later it writes all over the memory around its output, where another plan has its buffers.  Its count is reset
+ * before every timed run, so there it does no harm.  The checking machine finds the count (state.kept). */
 
 __device__ int launches[1 << 14];
 __device__ float over_block(float value, bool largest) {
