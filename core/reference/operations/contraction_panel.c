@@ -199,15 +199,29 @@ void rkb_panel_lines_multiply(const rkb_panel_t *left, uint64_t row, const rkb_p
  * the product of the low parts, up to 4 u, is left out (docs/decisions/bounds.md). */
 #define SPLIT_PRODUCT 12
 
+/* What truncating accumulators took from computed factors is alike in all of them: each is too small by about the same share of itself.  Where the
+ * products have one sign, these losses add up, and so does what the accumulators take from this sum.  The root of variance / squares is a
+ * factor's typical deviation, as a share; of eight deviations, the loss is at most five (docs/decisions/bounds.md). */
+#define ALIKE (5.0 / 8)
+
+static inline double loss_of_factors(const rkb_precision_t *precision, double value, double squares,
+                                     double variance) {
+   return precision->product == 0 && variance > 0 && squares > 0
+             ? ALIKE * fabs(value) * sqrt(variance / squares)
+             : 0;
+}
+
 /* Computes the hard bound and the variance of one output from the sums over its terms.
  *
  * A truncating accumulator adds non-zero terms that lie far apart one by one, and may lose two roundings at each.  The bound
  * therefore counts twice the number of non-zero terms, but at most the depth. */
 static inline void conclude(const rkb_precision_t *precision, double value, double absolute, double squares,
                             double nonzero, double depth, double *hard, double *variance) {
-   rkb_point_t point = {.hard = *hard, .variance = *variance};
+   rkb_point_t point = {.hard = *hard};
    rkb_sum_rounding(precision, value, absolute, squares, nonzero, depth, &point);
-   point.variance += SPLIT_PRODUCT * precision->unit * precision->unit / 3 * squares;
+   const double one_way = loss_of_factors(precision, value, squares, *variance) + sqrt(point.variance);
+   point.variance =
+      *variance + one_way * one_way + SPLIT_PRODUCT * precision->unit * precision->unit / 3 * squares;
    const double apart = (2 * nonzero < depth ? 2 * nonzero : depth) - nonzero;
    point.hard += apart * precision->unit * (absolute + point.hard);
    /* each product, and each partial sum, may be flushed */
