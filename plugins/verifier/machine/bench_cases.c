@@ -116,11 +116,11 @@ static bool may_learn(const struct work *work, const struct part *part) {
    return unknown;
 }
 
-/* The far corner depends on which buffers launches are known to write.  If smaller shapes will show more such buffers, the corner waits for
- * its turn, because it would have to be executed again then. */
+/* The far corner and the shape of ragged tiles depend on which buffers launches are known to write.  If smaller shapes will show more such buffers, both
+ * wait for their turn, because they would have to be executed again then. */
 static bool waits_for_turn(struct work *work, const struct part *part) {
    pthread_mutex_lock(&work->schedule.lock);
-   const bool waits = !part->the_case && work->learns;
+   const bool waits = (!part->the_case || part->number == RAGGED_INDEX) && work->learns;
    pthread_mutex_unlock(&work->schedule.lock);
    return waits;
 }
