@@ -458,7 +458,9 @@ bool rkb_machine_block_conditions_meet(rkb_machine_conditions_t *conditions, con
 /* Gives zeros for a buffer of which a run may write little.  The parts that are not written take no memory, unless the buffer is small.  NULL when
  * there is no room.  huge_left: how many bytes may still be given in huge pages; what is given is taken from it. */
 uint8_t *rkb_machine_sparse(uint64_t bytes, uint64_t *huge_left);
-#define RKB_MACHINE_HUGE_BYTES (UINT64_C(16) << 20) /* what to begin with, for a run's buffers together */
+/* What to begin with, for a run's buffers together. */
+#define RKB_MACHINE_HUGE_BYTES (UINT64_C(16) << 20)
+uint64_t rkb_machine_huge_bytes(const rkb_plan_t *plan);
 /* Releases what rkb_machine_sparse gave for so many bytes; NULL is accepted. */
 void rkb_machine_sparse_free(void *memory, uint64_t bytes);
 /* Says that this memory will be written from its first byte on without gaps, so that the system gives large pages where it has them. */

@@ -74,7 +74,7 @@ int rkb_machine_open(const rkb_machine_module_t *module, const rkb_plan_t *plan,
    run->options = *options;
    if (!run->options.memory_bytes)
       run->options.memory_bytes = DEFAULT_MEMORY;
-   run->huge_left = 2 * RKB_MACHINE_HUGE_BYTES; /* for records beside the buffers */
+   run->huge_left = 2 * rkb_machine_huge_bytes(plan); /* for records beside the buffers */
    if (!run->options.thread_instructions)
       run->options.thread_instructions = DEFAULT_BUDGET;
    run->module = module;

@@ -11,13 +11,17 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* All in bytes.  HEAP_MOST: up to here memory always comes from the heap.  HUGE_PAGE: the size of a huge page on x86-64, and on arm64 with pages of 4 KiB;
+/* All in bytes.  HEAP_LEAST: up to here memory always comes from the heap.  HUGE_PAGE: the size of a huge page on x86-64, and on arm64 with pages of 4 KiB;
  * elsewhere the system refuses the advice or it does no harm.  HUGE_LEAST: for less memory a huge page costs more than it saves.  HUGE_MOST: in more memory,
  * blocks may write so far apart that each write clears a huge page of its own. */
-#define HEAP_MOST (UINT64_C(1) << 18)
+#define HEAP_LEAST (UINT64_C(1) << 15)
 #define HUGE_PAGE (UINT64_C(2) << 20)
 #define HUGE_LEAST (UINT64_C(1) << 19)
 #define HUGE_MOST (UINT64_C(4) << 20)
+/* A network has a buffer for each of its hundreds of launches, and sampled blocks write little of it: to clear them all in advance takes longer than the page
+ * faults. */
+#define MANY_LAUNCHES 16u
+#define HUGE_OF_MANY (UINT64_C(8) << 20)
 /* Memory from the heap begins 64 bytes behind a multiple of 128, and mapped memory begins at a page.  So an address shows where its memory came from. */
 #define HEAP_OFFSET UINT64_C(64)
 
@@ -43,9 +47,13 @@ static bool is_from_heap(const void *memory) {
    return (uintptr_t)memory % (2 * HEAP_OFFSET) == HEAP_OFFSET;
 }
 
+uint64_t rkb_machine_huge_bytes(const rkb_plan_t *plan) {
+   return plan->launch_count > MANY_LAUNCHES ? HUGE_OF_MANY : RKB_MACHINE_HUGE_BYTES;
+}
+
 uint8_t *rkb_machine_sparse(uint64_t bytes, uint64_t *huge_left) {
    /* Memory of up to one huge page comes from the heap too: the system would also have to clear the huge page, and the host to provide it. */
-   if (bytes <= HEAP_MOST || (bytes <= HUGE_PAGE && take(bytes, huge_left)))
+   if (bytes <= HEAP_LEAST || (bytes <= HUGE_PAGE && take(bytes, huge_left)))
       return from_heap(bytes);
    void *memory = mmap(NULL, mapped_bytes(bytes), PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -64,7 +72,7 @@ void rkb_machine_sparse_free(void *memory, uint64_t bytes) {
 }
 
 void machine_sparse_clear(void *memory, uint64_t bytes) {
-   if (bytes <= HUGE_PAGE)
+   if (is_from_heap(memory))
       memset(memory, 0, bytes);
    else
       madvise(memory, mapped_bytes(bytes), MADV_DONTNEED);

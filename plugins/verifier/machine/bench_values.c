@@ -35,7 +35,7 @@ int sample_fetch(void *argument, uint32_t buffer, uint64_t first_byte, uint64_t 
 
 int sample_make_buffers(const struct sample *s, bool defined, rkb_machine_buffer_t **buffers,
                         rkb_error_t *err) {
-   uint64_t huge = RKB_MACHINE_HUGE_BYTES;
+   uint64_t huge = rkb_machine_huge_bytes(s->plan);
    *buffers = calloc(s->plan->buffer_count + 1, sizeof **buffers);
    if (!*buffers)
       return rkb_fail(err, RKB_ERR_NOMEM, "no memory for buffers");
