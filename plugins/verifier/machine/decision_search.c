@@ -242,6 +242,23 @@ static uint64_t rarity(const struct decision *d) {
    return seen && d->divides ? seen + UINT32_MAX : seen;
 }
 
+/* The shapes at which the chosen decisions had their rarer outcome, each once: a network's launches decide the same at the same shapes. */
+static uint32_t list_rare(const struct decision_search *s, const uint32_t *chosen, uint32_t count,
+                          int64_t (*rare)[MOST_SHAPE_DIMS]) {
+   const size_t bytes = s->dim_count * sizeof **rare;
+   uint32_t distinct = 0;
+   for (uint32_t n = 0; n < count; n++) {
+      const struct decision *d = &s->list[chosen[n]];
+      const int64_t *first = d->first[d->seen[1] < d->seen[0]];
+      uint32_t had = 0;
+      while (had < distinct && memcmp(rare[had], first, bytes) != 0)
+         had++;
+      if (had == distinct)
+         memcpy(rare[distinct++], first, bytes);
+   }
+   return distinct;
+}
+
 /* The rarest ones first, so that a manifest cannot hide a pair behind others that come out both ways everywhere. */
 void decision_search_cross(struct decision_search *s) {
    int64_t rare[MOST_CROSSED][MOST_SHAPE_DIMS];
@@ -258,12 +275,9 @@ void decision_search_cross(struct decision_search *s) {
       chosen[at] = n;
       count += count < MOST_CROSSED;
    }
-   for (uint32_t n = 0; n < count; n++) {
-      const struct decision *d = &s->list[chosen[n]];
-      memcpy(rare[n], d->first[d->seen[1] < d->seen[0]], sizeof rare[0]);
-   }
-   for (uint32_t a = 0; a < count; a++)
-      for (uint32_t b = a + 1; b < count && s->left; b++)
+   const uint32_t distinct = list_rare(s, chosen, count, rare);
+   for (uint32_t a = 0; a < distinct; a++)
+      for (uint32_t b = a + 1; b < distinct && s->left; b++)
          mix(s, &waiting, rare[a], rare[b]);
    evaluate_waiting(s, &waiting);
 }
