@@ -187,7 +187,7 @@ bool rkb_is_language_word(const char *name) {
                                        "xor",
                                        "xor_eq"};
    for (uint32_t w = 0; w < sizeof words / sizeof words[0]; w++)
-      if (strcmp(words[w], name) == 0)
+      if (*words[w] == *name && strcmp(words[w], name) == 0)
          return true;
    return false;
 }

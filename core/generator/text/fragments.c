@@ -227,8 +227,8 @@ bool rkb_fragment_has_helper(const char *name) {
    if (rkb_warpgroup_has_helper(name))
       return true;
    for (size_t h = 0; h < sizeof helpers / sizeof helpers[0]; h++) {
-      const size_t length = strcspn(helpers[h].name, "<(");
-      if (strlen(name) == length && strncmp(helpers[h].name, name, length) == 0)
+      const size_t length = *helpers[h].name == *name ? strcspn(helpers[h].name, "<(") : 0;
+      if (length && strncmp(helpers[h].name, name, length) == 0 && !name[length])
          return true;
    }
    return false;

@@ -223,8 +223,8 @@ void rkb_warpgroup_helpers(const char *code, rkb_text_t *out) {
 
 bool rkb_warpgroup_has_helper(const char *name) {
    for (size_t h = 0; h < sizeof helpers / sizeof helpers[0]; h++) {
-      const size_t length = strcspn(helpers[h].name, "<(");
-      if (strlen(name) == length && strncmp(helpers[h].name, name, length) == 0)
+      const size_t length = *helpers[h].name == *name ? strcspn(helpers[h].name, "<(") : 0;
+      if (length && strncmp(helpers[h].name, name, length) == 0 && !name[length])
          return true;
    }
    return false;

@@ -202,30 +202,35 @@ void rkb_writer_know_once(rkb_writer_t *writer, const char *text, const char *na
    rkb_writer_remember(writer, name, writer->depth)->once = text;
 }
 
+/* Names are compared with all that are taken, for each node of a graph and each launch that is written: most differ in their first letter. */
+static bool is_same(const char *a, const char *b) {
+   return *a == *b && strcmp(a, b) == 0;
+}
+
 static bool is_helper(const char *name) {
    for (uint32_t i = 0; rkb_helper_at(i); i++)
-      if (strcmp(rkb_helper_at(i)->name, name) == 0)
+      if (is_same(rkb_helper_at(i)->name, name))
          return true;
    return rkb_fragment_has_helper(name);
 }
 
 static bool name_is_used(const rkb_writer_t *writer, const char *name) {
    for (uint32_t i = 0; i < writer->parameter_count; i++)
-      if (strcmp(writer->parameters[i].name, name) == 0)
+      if (is_same(writer->parameters[i].name, name))
          return true;
    for (uint32_t i = 0; i < writer->known_count; i++)
-      if (strcmp(writer->known[i].term.text, name) == 0)
+      if (is_same(writer->known[i].term.text, name))
          return true;
    for (uint32_t i = 0; i < writer->kept_count; i++)
-      if (strcmp(writer->kept[i].array, name) == 0)
+      if (is_same(writer->kept[i].array, name))
          return true;
    /* A size that may become a parameter later. */
    for (uint32_t i = 0; i < writer->graph->sizes.count; i++)
-      if (strcmp(writer->graph->sizes.list[i].name, name) == 0)
+      if (is_same(writer->graph->sizes.list[i].name, name))
          return true;
    for (uint32_t i = 0; i < writer->graph->node_count; i++)
-      if ((writer->storage[i].name && strcmp(writer->storage[i].name, name) == 0) ||
-          (writer->targets && writer->targets[i].name && strcmp(writer->targets[i].name, name) == 0))
+      if ((writer->storage[i].name && is_same(writer->storage[i].name, name)) ||
+          (writer->targets && writer->targets[i].name && is_same(writer->targets[i].name, name)))
          return true;
    return is_helper(name);
 }
@@ -335,7 +340,7 @@ const char *rkb_writer_beside(rkb_arena_t *arena, const char *name) {
                                         "part_filled", "part_freed", "unit",       "sequence",
                                         "sum",         "floats"};
    for (uint32_t l = 0; l < sizeof locals / sizeof locals[0]; l++)
-      if (strcmp(locals[l], name) == 0)
+      if (is_same(locals[l], name))
          return rkb_arena_format(arena, "%s_given", name);
    return rkb_is_language_word(name) || is_helper(name) ? rkb_arena_format(arena, "%s_given", name) : name;
 }
