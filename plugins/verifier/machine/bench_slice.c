@@ -240,7 +240,7 @@ static bool settle(struct slice *slice, uint32_t buffer) {
 
 static bool writes(const struct sample *s, uint32_t launch, uint32_t buffer) {
    rkb_machine_extent_t extent;
-   bool any = s->stores[launch] >> (buffer < 63 ? buffer : 63) & 1;
+   bool any = sample_may_store(s, launch, buffer);
    for (uint32_t place = 0; place < s->blocks.launches[launch].count; place++)
       any |= rkb_machine_extent(s->machine, launch, place, buffer, &extent);
    return any;
@@ -283,7 +283,7 @@ static int choose_more(struct slice *slice, uint32_t round, const rkb_machine_op
    int status = RKB_OK;
    *more = false;
    for (uint32_t b = 0; b < plan->buffer_count && !slice->failed && status == RKB_OK; b++) {
-      const bool output = slice->whole->stores[slice->target] >> (b < 63 ? b : 63) & 1;
+      const bool output = sample_may_store(slice->whole, slice->target, b);
       slice->words.count = 0;
       if (round == 0 || !output)
          rkb_machine_wanted(slice->part.machine, b, add_words, slice);
@@ -525,7 +525,7 @@ bool sample_has_unjudged(const struct sample *s, uint32_t launch) {
    for (uint32_t b = 0; b < s->plan->buffer_count; b++) {
       const rkb_plan_buffer_t *buffer = &s->plan->buffers[b];
       any |= (buffer->role == RKB_OUT || buffer->role == RKB_INOUT) && buffer->elements &&
-             !s->judged_buffers[b] && (s->stores[launch] >> (b < 63 ? b : 63) & 1);
+             !s->judged_buffers[b] && sample_may_store(s, launch, b);
    }
    return any;
 }

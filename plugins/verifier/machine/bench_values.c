@@ -121,8 +121,9 @@ bool sample_outputs_depend(const struct sample *s) {
       bool writes = false, reads = false;
       for (uint32_t b = 0; b < s->plan->buffer_count; b++) {
          const uint64_t bit = UINT64_C(1) << (b < 63 ? b : 63);
-         writes |= sample_is_output(&s->plan->buffers[b]) && (s->stores[n] & bit);
-         reads |= (before & bit) && plan_takes(&s->plan->launches[n], b);
+         const bool takes = plan_takes(&s->plan->launches[n], b);
+         writes |= takes && sample_is_output(&s->plan->buffers[b]) && (s->stores[n] & bit);
+         reads |= takes && s->plan->buffers[b].role != RKB_IN && (before & bit);
       }
       all &= !writes || reads;
       before |= s->stores[n];
@@ -358,19 +359,6 @@ static uint64_t environment_of(const struct sample *s) {
          return 0;
    const uint64_t first = me->random->next(&stream) >> 1 & ~UINT64_C(3);
    return first + 1 + me->random->below(&stream, CANDIDATE_ENVIRONMENTS - 1);
-}
-
-uint64_t sample_buffers_written(const struct sample *s, uint32_t number) {
-   const struct outcome *outcome = s->outcome;
-   const rkb_plan_launch_t *launch = &s->plan->launches[number];
-   uint64_t written = 0;
-   for (uint32_t known = 0; known < outcome->stored_count; known++)
-      if (outcome->stored[known].launch == shapes_launch_name(s->candidate, launch))
-         return outcome->stored[known].buffers;
-   for (uint32_t b = 0; b < s->plan->buffer_count; b++)
-      if (s->plan->buffers[b].role != RKB_IN && plan_takes(launch, b))
-         written |= UINT64_C(1) << (b < 63 ? b : 63);
-   return written;
 }
 
 static int know_stores(struct sample *s, rkb_error_t *err) {

@@ -142,6 +142,8 @@ bool sample_is_steered(const rkb_machine_options_t *options, const rkb_machine_r
 /* The buffers that a launch writes, a bit each, from runs that executed check cases whole.  If no such run had the launch: all buffers that the
  * launch takes and that are not inputs.  Buffer number 63 stands for those behind it too. */
 uint64_t sample_buffers_written(const struct sample *s, uint32_t number);
+/* Whether blocks of the launch may store to the buffer, after the sample was executed. */
+bool sample_may_store(const struct sample *s, uint32_t launch, uint32_t buffer);
 /* Runs the plan for what its blocks do, without the values of inputs that do not steer it. */
 int sample_run_for_steps(struct sample *s, const rkb_machine_options_t *options,
                          const rkb_machine_buffer_t *buffers, rkb_machine_t **machine,
