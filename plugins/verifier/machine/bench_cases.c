@@ -33,6 +33,8 @@ struct work {
    struct schedule schedule;
    struct part *parts;
    uint32_t count;
+   bool
+      single; /* bench case: what is beside it is short, so it has launches of its own executed side by side too */
    bool learns; /* under schedule.lock: smaller shapes may show what a launch of a bench case writes */
 };
 
@@ -85,7 +87,7 @@ static void execute(const struct work *work, struct part *part, const struct out
                  .by_copies = !known->waits && executes(known, "mma.sync") && executes(known, "cp.async"),
                  .deciding = known->deciding_inputs,
                  .asks_all = part->number == RAGGED_INDEX,
-                 .shares = in_turn}};
+                 .shares = in_turn || work->single}};
    part->status = part->the_case ? bench_case_judge(&part->bench, &part->err)
                                  : large_offsets_judge(me, &part->candidate, &part->outcome, &part->err);
    links_free(part->candidate.links);
@@ -288,6 +290,7 @@ int bench_cases_judge(const struct verifier *me, struct candidate *candidate, st
    struct work work = {.verifier = me,
                        .candidate = &from,
                        .outcome = outcome,
+                       .single = cases == 1,
                        .count = cases + judges_far_corner(me) + (ragged != NULL)};
    work.parts = calloc(work.count + 1, sizeof *work.parts);
    if (!work.parts) {
@@ -301,7 +304,7 @@ int bench_cases_judge(const struct verifier *me, struct candidate *candidate, st
    if (ragged)
       work.parts[work.count - 1] = (struct part){.the_case = ragged, .number = RAGGED_INDEX};
    schedule_open(&work.schedule);
-   if (cases > 1) /* a single case has its own parts executed side by side */
+   if (work.count > 1)
       execute_parts(&work);
    for (uint32_t n = 0; n < cases && status == RKB_OK; n++)
       status = take_case(&work, &work.parts[n], candidate, outcome, &counted, err);
