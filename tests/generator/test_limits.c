@@ -16,7 +16,7 @@ static const struct {
    uint32_t nodes;
    const char *op, *start, *refusal; /* NULL: there is a text */
 } chains[] = {
-   {400, "neg", "apart", NULL},
+   {640, "neg", "apart", NULL},
    {641, "neg", "apart", "the graph takes more than 640 launches"},
    {2000, "hardswish", "apart", "more than 4096 operations"},
 };
@@ -36,6 +36,29 @@ static const char task_text[] = "rkb-task: 1\n"
                                 "    - {name: one, dims: {N: 1}}\n"
                                 "  bench:\n"
                                 "    - {name: as_given, dims: {N: 64}}\n";
+
+static const char stretched_task[] =
+   "rkb-task: 1\n"
+   "name: stretched\n"
+   "summary: Each plane's largest element is added to all of them.\n"
+   "precision: fp32\n"
+   "directions: [forward]\n"
+   "dims:\n"
+   "  N: {range: 1..64}\n"
+   "tensors:\n"
+   "  x: {role: in, dtype: float32, shape: \"N, 1, 16, 16\", init: {kind: normal}}\n"
+   "  y: {role: out, dtype: float32, shape: \"N, 1, 16, 16\"}\n"
+   "cases:\n"
+   "  check:\n"
+   "    - {name: one, dims: {N: 1}}\n"
+   "  bench:\n"
+   "    - {name: as_given, dims: {N: 64}}\n";
+static const char stretched_graph[] =
+   "rkb-graph: 1\n"
+   "nodes:\n"
+   "  - {id: a, op: max_pool2d, in: [x], attr: {kernel_size: \"16\", stride: \"16\", padding: \"0\"}, "
+   "out: [{name: largest, dtype: float32, shape: \"N, 1, 1, 1\"}]}\n"
+   "  - {id: b, op: add, in: [x, largest], out: [{name: y, dtype: float32, shape: \"N, 1, 16, 16\"}]}\n";
 
 static FILE *open_in(const char *folder, const char *name) {
    char path[256];
@@ -94,7 +117,29 @@ static void chains_up_to_the_limits_are_written(void **state) {
    }
 }
 
+/* A thread for each element of y would look for the largest element of its plane again: 256 times for each plane. */
+static void a_pool_whose_value_is_stretched_has_its_own_launch(void **state) {
+   (void)state;
+   static const char *const starts[] = {"together", "suited"};
+   char folder[] = "/tmp/rkb-stretched-XXXXXX", *texts[2];
+   rkb_error_t err = {0};
+   assert_non_null(mkdtemp(folder));
+   FILE *task = open_in(folder, "task.yaml"), *graph = open_in(folder, "reference.graph.yaml");
+   fputs(stretched_task, task);
+   fputs(stretched_graph, graph);
+   assert_int_equal(fclose(task) | fclose(graph), 0);
+   for (uint32_t n = 0; n < 2; n++)
+      (void)start_of(folder, starts[n], &texts[n], &err);
+   remove_chain(folder);
+   for (uint32_t n = 0; n < 2; n++) {
+      if (!texts[n] || !strstr(texts[n], "kernel: largest_") || !strstr(texts[n], "kernel: y_"))
+         fail_msg("%s: no launch of its own in '%.400s'", starts[n], texts[n] ? texts[n] : err.message);
+      free(texts[n]);
+   }
+}
+
 int main(void) {
-   const struct CMUnitTest tests[] = {cmocka_unit_test(chains_up_to_the_limits_are_written)};
+   const struct CMUnitTest tests[] = {cmocka_unit_test(chains_up_to_the_limits_are_written),
+                                      cmocka_unit_test(a_pool_whose_value_is_stretched_has_its_own_launch)};
    return cmocka_run_group_tests(tests, NULL, NULL);
 }

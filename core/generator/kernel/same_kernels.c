@@ -11,7 +11,7 @@
 #include <string.h>
 #include "base/memory.h"
 
-#define MOST_KERNELS 192u
+#define MOST_KERNELS 1024u /* a launch may have several */
 #define MOST_NAMES 256u
 #define HEAD "\ntemplate <typename index>\n__global__ void "
 
