@@ -249,7 +249,8 @@ typedef struct rkb_machine_report {
    bool relaxed_acquire;   /* a race verdict relies on reading an atomic's value as an acquire */
    bool
       copies_assumed; /* bulk copies of global memory are in an order that was not looked at closely: see unfenced_writes.c, copy_sources.c */
-   bool relaxed_arrival;   /* some arrival was relaxed: it is taken to pass on all that its thread knows */
+   bool
+      relaxed_arrival; /* some arrival was relaxed: it is taken to pass on all ends of copies that its thread knows of */
    /* whether reads by several blocks came before a write, across grid-wide synchronisation, is not known */
    bool order_unknown;
    /* there are atomics, volatile accesses, clocks, the number of a processor, or answers of mbarriers that decide more than whether a thread waits

@@ -5,7 +5,8 @@
 
 #define BARRIERS 16u /* of each block */
 
-machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t *cluster, uint32_t fences) {
+machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t *cluster,
+                                     const machine_program_t *program) {
    const uint32_t warps = cluster->blocks * cluster->warps, barriers = cluster->blocks * BARRIERS;
    const size_t rows = (size_t)barriers * warps;
    const size_t threads = (size_t)warps * LANES, words = threads + (size_t)warps * warps + 3 * rows;
@@ -20,7 +21,8 @@ machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t
    clocks->barrier = clocks->warp + (size_t)warps * warps;
    clocks->arrived = clocks->barrier + rows;
    clocks->before = clocks->arrived + rows;
-   clocks->knowledge = machine_vector_clocks_new(run, warps * LANES, barriers, fences);
+   clocks->knowledge = machine_vector_clocks_new(run, warps * LANES, barriers, machine_proxy_fences(program),
+                                                 machine_generic_fences(program));
    if (!clocks->knowledge) {
       machine_clocks_free(run, clocks);
       return NULL;

@@ -40,8 +40,9 @@ typedef struct machine_clocks {
    struct machine_knowledge *knowledge; /* what each thread knows of what the others did (vector_clocks.h) */
 } machine_clocks_t;
 
-/* cluster: of the blocks that are executed as one.  fences: as of machine_vector_clocks_new.  NULL when memory ran out. */
-machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t *cluster, uint32_t fences);
+/* cluster: of the blocks that are executed as one.  NULL when memory ran out. */
+machine_clocks_t *machine_clocks_new(machine_run_t *run, const machine_cluster_t *cluster,
+                                     const machine_program_t *program);
 void machine_clocks_free(machine_run_t *run, machine_clocks_t *clocks);
 void machine_clocks_reset(machine_clocks_t *clocks, uint32_t time);
 void machine_clocks_warp_sync(machine_warp_t *warp, uint32_t lanes);

@@ -19,8 +19,13 @@ void machine_signals_begin(machine_block_t *block); /* a block starts */
 /* Whether a thread of the block has told something: others may poll for it. */
 bool machine_signals_any(const machine_block_t *block);
 
+/* Whether the lane has executed a fence, so that a word which it changes tells something, by a volatile store too. */
+bool machine_signal_tells(const machine_warp_t *warp, uint32_t lane);
 /* The lane changes a word: by a release, or behind its last fence if it has one.  adds: by an atomic operation. */
-void machine_signal_given(machine_warp_t *warp, uint32_t lane, uint32_t offset, bool releases, bool adds);
+void machine_signal_given(machine_warp_t *warp, uint32_t lane, uint32_t offset,
+                          const machine_instruction_t *i, bool adds);
+/* Whether the word holds what that thread stored volatile, behind a fence. */
+bool machine_signal_is_of(const machine_block_t *block, uint32_t offset, uint32_t thread);
 /* The lane reads a word: by an acquire, or what it says counts from the lane's next fence on. */
 void machine_signal_seen(machine_warp_t *warp, uint32_t lane, uint32_t offset, bool acquires);
 /* The lanes execute a fence. */

@@ -8,12 +8,13 @@
 #define MOST_ROWS 2048u /* with a row of its own for each thread, a cluster of 8,192 would need 600 MB */
 
 machine_vector_clocks_t *machine_vector_clocks_new(machine_run_t *run, uint32_t threads, uint32_t barriers,
-                                                   uint32_t fences) {
-   const uint32_t most_actors = fences ? MOST_ACTORS : 0, own = fences ? fences : 1;
+                                                   uint32_t proxies, bool generic) {
+   const uint32_t most_actors = proxies ? MOST_ACTORS : 0, fences = proxies + generic;
    const size_t width = (size_t)threads * (1 + fences) + 2 * most_actors,
                 room = threads < MOST_ROWS ? threads : MOST_ROWS, rows = (room + 1) * width,
-                cleared = sizeof(machine_vector_clocks_t) +
-                          (barriers * width + (3 + (size_t)own) * threads + 1 + barriers) * sizeof(uint32_t),
+                cleared =
+                   sizeof(machine_vector_clocks_t) +
+                   (barriers * width + (2 + (size_t)fences) * threads + 1 + barriers) * sizeof(uint32_t),
                 bytes = cleared + rows * sizeof(uint32_t);
    machine_vector_clocks_t *knowledge = machine_alloc_uncleared(run, bytes);
    if (!knowledge)
@@ -24,12 +25,12 @@ machine_vector_clocks_t *machine_vector_clocks_new(machine_run_t *run, uint32_t 
    knowledge->barriers = barriers;
    knowledge->most_actors = most_actors;
    knowledge->fences = fences;
+   knowledge->proxies = proxies;
    knowledge->width = (uint32_t)width;
    knowledge->bytes = bytes;
    knowledge->of = (uint32_t *)(void *)(knowledge + 1);
    knowledge->own_fenced = knowledge->of + threads;
-   knowledge->own_released = knowledge->own_fenced + own * threads;
-   knowledge->sharers = knowledge->own_released + threads;
+   knowledge->sharers = knowledge->own_fenced + fences * threads;
    knowledge->arrived = knowledge->sharers + threads + 1;
    knowledge->named = knowledge->arrived + barriers;
    knowledge->rows = knowledge->named + barriers * width;
@@ -52,7 +53,6 @@ void machine_vector_clocks_begin(machine_vector_clocks_t *knowledge) {
    const size_t used = machine_vector_clocks_used(knowledge) * sizeof(uint32_t);
    memset(knowledge->of, 0, knowledge->threads * sizeof(uint32_t));
    memset(knowledge->own_fenced, 0, (size_t)knowledge->fences * knowledge->threads * sizeof(uint32_t));
-   memset(knowledge->own_released, 0, knowledge->threads * sizeof(uint32_t));
    memset(knowledge->sharers, 0, (knowledge->threads + 1) * sizeof(uint32_t));
    memset(knowledge->rows, 0, used);
    knowledge->sharers[0] = knowledge->threads;
@@ -248,10 +248,10 @@ void machine_vector_clocks_barrier(machine_block_t *block) {
    uint32_t *joined = row_at(knowledge, made);
    /* All threads get the newest clock, so only the words behind the clocks are joined. */
    memset(joined + threads, 0, (used - threads) * sizeof(uint32_t));
-   if (knowledge->most_actors)
+   if (knowledge->fences)
       join(joined + threads, knowledge->own_fenced, threads * knowledge->fences);
    uint32_t rows = 1;
-   for (uint32_t number = 0; knowledge->most_actors && number <= threads; number++)
+   for (uint32_t number = 0; knowledge->fences && number <= threads; number++)
       if (knowledge->sharers[number]) {
          join(joined + threads, row_at(knowledge, number) + threads, used - threads);
          rows++;
@@ -272,21 +272,21 @@ void machine_vector_clocks_release(machine_warp_t *warp, uint32_t lanes, uint32_
    set_clocks(warp, lanes, machine_tick(warp->block));
 }
 
-void machine_vector_clocks_fence_generic(machine_warp_t *warp, uint32_t lanes) {
-   for (uint32_t left = lanes; left; left &= left - 1)
-      warp->block->clocks->knowledge->own_released[warp->first_thread + (uint32_t)__builtin_ctz(left)] =
-         warp->block->time;
-   set_clocks(warp, lanes, machine_tick(warp->block));
-}
-
 void machine_vector_clocks_release_fenced(machine_warp_t *warp, uint32_t lanes, uint32_t *row) {
+   const machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
+   const uint32_t threads = knowledge->threads, used = machine_vector_clocks_used(knowledge);
    for (uint32_t left = lanes; left; left &= left - 1) {
-      const uint32_t lane = (uint32_t)__builtin_ctz(left),
-                     time = warp->block->clocks->knowledge->own_released[warp->first_thread + lane];
-      if (time)
-         join_lanes(warp, 1u << lane, time, row);
-      warp->run->report.relaxed_arrival |=
-         time != 0; /* some of what it knows it may have learned since its fence */
+      const uint32_t lane = (uint32_t)__builtin_ctz(left), thread = warp->first_thread + lane,
+                     time = machine_released_at(knowledge, thread),
+                     *own = machine_vector_clocks_row(knowledge, thread);
+      if (!time)
+         continue;
+      join(row, own + threads * knowledge->fences, threads);
+      join(row + threads, own + threads, used - threads);
+      count_words(warp, used);
+      note_own(warp, 1u << lane, time, row);
+      /* what it knows of actors it may have learned since its fence */
+      warp->run->report.relaxed_arrival |= knowledge->most_actors != 0;
    }
 }
 
@@ -343,10 +343,18 @@ static void fence_space(machine_warp_t *warp, uint32_t lanes, uint32_t first, ui
 void machine_vector_clocks_fence(machine_warp_t *warp, uint32_t lanes, uint32_t spaces) {
    const machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
    const uint32_t then = warp->block->time, now = machine_tick(warp->block);
-   if (knowledge->fences && (knowledge->fences == 1 || (spaces & FENCES_SHARED)))
+   if (knowledge->proxies && (knowledge->proxies == 1 || (spaces & FENCES_SHARED)))
       fence_space(warp, lanes, knowledge->threads, then);
-   if (knowledge->fences == 2 && (spaces & FENCES_GLOBAL))
+   if (knowledge->proxies == 2 && (spaces & FENCES_GLOBAL))
       fence_space(warp, lanes, 2 * knowledge->threads, then);
+   set_clocks(warp, lanes, now);
+}
+
+void machine_vector_clocks_fence_generic(machine_warp_t *warp, uint32_t lanes) {
+   const machine_vector_clocks_t *knowledge = warp->block->clocks->knowledge;
+   const uint32_t then = warp->block->time, now = machine_tick(warp->block);
+   if (knowledge->fences > knowledge->proxies)
+      fence_space(warp, lanes, knowledge->threads * knowledge->fences, then);
    set_clocks(warp, lanes, now);
 }
 

@@ -4,7 +4,8 @@
  * A row has three parts.  First, a word for each thread: the owner of the row knows all that this thread did
  * at clocks up to the word.  Then another word for each thread: the clock up to which a proxy fence lies between that thread and the owner, so
  * that the async proxy sees what the generic proxy wrote (PTX ISA 9.0, 8.8, 'proxy-preserved base causality order').  In programs whose fences differ in
- * that, these are two words: for shared memory, and for global memory.  Then two words for each
+ * that, these are two words: for shared memory, and for global memory.  In programs that release by relaxed operations behind fences of the generic proxy,
+ * one more word says the same of such fences: what such an operation releases (PTX ISA 9.0, 8.8, 'release patterns').  Then two words for each
  * actor, which is no thread: an mbarrier, whose phases are counted, or a thread's bulk groups or a warpgroup's multiplications.  The first word
  * says how many of them the owner knows to be done and whose writes it sees.  The second says how many it only knows to be done: a thread that has
  * waited for a phase and then starts a copy passes this knowledge on to threads that wait for the copy.
@@ -24,8 +25,9 @@ typedef struct machine_knowledge {
    uint32_t threads, actors; /* actors: how many have a number so far */
    /* 0: the program has no actors and no async proxy, and a row has only the threads' clocks. */
    uint32_t most_actors;
-   /* Words of each thread about proxy fences: 1, or 2 where fences for shared and for global memory are told apart. */
-   uint32_t fences;
+   /* Words of each thread about fences: of the async proxy, 1, or 2 where fences for shared and for global memory are told apart; and the last one of
+    * the generic proxy, if the program needs it. */
+   uint32_t fences, proxies;
    /* width: words of a row, with room for all actors; barriers: named barriers. */
    uint32_t width, barriers;
    /* [room + 1][width]: one row more than there are threads, for the row that is being made.  In clusters of very many threads there are fewer
@@ -34,17 +36,16 @@ typedef struct machine_knowledge {
    uint32_t room;
    uint32_t *of;         /* [threads]: the number of each thread's row */
    uint32_t *sharers;    /* [threads + 1]: how many threads have this row; 0: the row is free */
-   uint32_t *own_fenced; /* [fences][threads]: the thread's own clock at its last proxy fence */
-   uint32_t *own_released; /* [threads]: its clock at its last fence of the generic proxy; 0: none */
+   uint32_t *own_fenced; /* [fences][threads]: the thread's own clock at its last such fence; 0: none */
    /* [barriers][width]: joined rows of the threads that arrived in a barrier's phase. */
    uint32_t *named;
    uint32_t *arrived; /* [barriers]: whether any thread arrived; if not, the words of its row are 0 */
    size_t bytes;
 } machine_vector_clocks_t;
 
-/* fences: 0: no actors either.  NULL when memory ran out. */
+/* proxies: 0: no actors either.  generic: fences of the generic proxy are followed too.  NULL when memory ran out. */
 machine_vector_clocks_t *machine_vector_clocks_new(machine_run_t *run, uint32_t threads, uint32_t barriers,
-                                                   uint32_t fences);
+                                                   uint32_t proxies, bool generic);
 void machine_vector_clocks_free(machine_run_t *run, machine_vector_clocks_t *knowledge);
 void machine_vector_clocks_begin(machine_vector_clocks_t *knowledge); /* a block starts */
 /* A new actor's number, or PTX_NONE when there are too many. */
@@ -64,8 +65,9 @@ void machine_vector_clocks_barrier(machine_block_t *block);
  * a row into what the lanes know. */
 void machine_vector_clocks_release(machine_warp_t *warp, uint32_t lanes, uint32_t *row);
 void machine_vector_clocks_acquire(machine_warp_t *warp, uint32_t lanes, const uint32_t *row);
-/* A fence of the generic proxy (fence.acq_rel, fence.sc): relaxed arrivals that follow it release what the lanes did before it.  Then such an
- * arrival: what the lanes know joins a row; lanes that executed no fence join nothing. */
+/* A fence of the generic proxy (fence.acq_rel, fence.sc): relaxed operations that follow it release what the lanes did and knew before it.  Then such an
+ * operation: what a fence covers joins a row, and what the lanes know of actors and of fences of the async proxy; lanes that executed no fence join
+ * nothing. */
 void machine_vector_clocks_fence_generic(machine_warp_t *warp, uint32_t lanes);
 void machine_vector_clocks_release_fenced(machine_warp_t *warp, uint32_t lanes, uint32_t *row);
 /* fence.proxy.async: from now on the async proxy sees what the lanes know.  spaces: FENCES_*. */
@@ -106,9 +108,16 @@ static inline bool machine_knows_fenced(const machine_vector_clocks_t *knowledge
 }
 static inline bool machine_knows_fenced_global(const machine_vector_clocks_t *knowledge, uint32_t thread,
                                                uint32_t other, uint32_t clock) {
-   const uint32_t last = knowledge->threads * (knowledge->fences - 1);
+   const uint32_t last = knowledge->threads * (knowledge->proxies - 1);
    return machine_vector_clocks_row(knowledge, thread)[last + knowledge->threads + other] >= clock ||
           (thread == other && knowledge->own_fenced[last + thread] >= clock);
+}
+
+/* The thread's clock at its last fence of the generic proxy; 0: it executed none, or they are not followed. */
+static inline uint32_t machine_released_at(const machine_vector_clocks_t *knowledge, uint32_t thread) {
+   return knowledge->fences > knowledge->proxies
+             ? knowledge->own_fenced[(size_t)knowledge->threads * knowledge->proxies + thread]
+             : 0;
 }
 
 /* How many of an actor's phases or groups a thread knows to be done, and whose writes it sees. */

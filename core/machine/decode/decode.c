@@ -324,7 +324,8 @@ static bool make(decoder_t *decoder, uint32_t entry) {
    program->branch_targets = decoder->targets;
    machine_divide_pieces(program);
    if (!machine_control_flow(program) || !machine_mark_pieces(program) || !machine_find_waits(program) ||
-       !machine_find_seen_arrivals(program) || !machine_place_registers(program))
+       !machine_find_signal_loads(program) || !machine_find_seen_arrivals(program) ||
+       !machine_place_registers(program))
       return decode_out_of_memory(decoder);
    mark_plain(program);
    return true;

@@ -128,6 +128,7 @@ static enum decode_result cluster_barrier(decoder_t *decoder) {
    FAIL_UNLESS(decode_use(decoder, waits ? "barrier.cluster.wait" : "barrier.cluster.arrive"));
    decoder->instruction.flags |= decode_modifier(decoder, "aligned") ? FLAG_ALIGNED : 0;
    decoder->instruction.flags |= decode_modifier(decoder, "relaxed") ? FLAG_RELAXED : 0;
+   decoder->program->relaxed_arrivals |= !waits && decode_modifier(decoder, "relaxed");
    decoder->program->cluster_barriers = true;
    return DECODE_DONE;
 }

@@ -29,7 +29,7 @@ static bool take_modifiers(decoder_t *decoder, uint32_t from) {
           strcmp(word, "shared::cluster") == 0)
          i->space = PTX_SHARED, i->flags |= word[6] && word[9] == 'l' ? FLAG_CLUSTER : 0;
       else if (strcmp(word, "relaxed") == 0)
-         i->flags |= FLAG_RELAXED;
+         i->flags |= FLAG_RELAXED, decoder->program->relaxed_arrivals = true;
       else if (!is(word, passed_over))
          return false;
    }
@@ -181,6 +181,7 @@ enum decode_result decode_fence(decoder_t *decoder) {
       return decode_refuse(decoder);
    /* A fence for the block alone orders nothing for other blocks.  Inside a block it orders with relaxed operations on mbarriers and on words of shared
     * memory. */
+   decoder->program->generic_fences = true;
    if (decode_modifier(decoder, "cta"))
       decoder->instruction.flags |= FLAG_BLOCK;
    else

@@ -191,6 +191,8 @@ typedef struct machine_program {
    uint32_t parameter_bytes;
    bool waits; /* whether a loop may wait for what another block writes: polling_loops.c */
    bool warp_sync, named_barriers, atomics, fences, clocks;
+   bool generic_fences;   /* fences of the generic proxy, those for the block alone too */
+   bool relaxed_arrivals; /* at mbarriers or a cluster's barrier */
    bool
       /* Whether it has volatile, relaxed, acquiring or releasing accesses: threads may see each other
        * without a barrier. */
@@ -296,8 +298,16 @@ static inline uint32_t machine_proxy_fences(const machine_program_t *program) {
    return program->asynchronous ? 1 + differ : 0;
 }
 
+/* Whether relaxed operations may release what a fence of the generic proxy covers: on words of shared memory, at mbarriers and at a cluster's barrier. */
+static inline bool machine_generic_fences(const machine_program_t *program) {
+   return program->generic_fences && (program->signals || program->relaxed_arrivals);
+}
+
 /* polling_loops.c: sets program->waits.  False when memory ran out. */
 bool machine_find_waits(machine_program_t *program);
+
+/* signal_loads.c: makes volatile loads of shared memory that wait for a signal relaxed ones.  False when memory ran out. */
+bool machine_find_signal_loads(machine_program_t *program);
 
 /* seen_arrivals.c: sets program->arrivals_seen.  False when memory ran out. */
 bool machine_find_seen_arrivals(machine_program_t *program);

@@ -174,7 +174,7 @@ bool machine_pool_prepare(machine_run_t *run, const machine_program_t *program,
       if (used) /* no record is of a later epoch */
          memset(block->shared_records, 0, records);
       block->shared_epoch = 0;
-      block->clocks = machine_clocks_new(run, cluster, machine_proxy_fences(program));
+      block->clocks = machine_clocks_new(run, cluster, program);
       if (!block->clocks)
          return false;
       block->signals = cluster->blocks == 1 && program->signals

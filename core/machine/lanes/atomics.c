@@ -70,7 +70,7 @@ OP(atomic) {
          machine_shared_access(warp, l, (uint32_t)place.offset, total, NULL, true, true);
          machine_signal_seen(warp, l, (uint32_t)place.offset, i->flags & FLAG_ACQUIRE);
          if (!compares || swaps(&place, bytes, read_slot(warp, operand, l)))
-            machine_signal_given(warp, l, (uint32_t)place.offset, i->flags & FLAG_RELEASE, true);
+            machine_signal_given(warp, l, (uint32_t)place.offset, i, true);
       }
       if (warp->run->races && place.window != WINDOW_SHARED && place.region)
          machine_global_access(warp, l, place.region, place.offset, total, NULL, true, true);

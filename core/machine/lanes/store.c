@@ -21,8 +21,8 @@ static void store_lanes(machine_warp_t *warp, const machine_instruction_t *i, ui
       const bool strong = i->flags & (FLAG_RELAXED | FLAG_RELEASE);
       if (warp->run->races && place.window == WINDOW_SHARED) {
          machine_shared_access(warp, l, (uint32_t)place.offset, total, value, true, strong);
-         if (strong)
-            machine_signal_given(warp, l, (uint32_t)place.offset, i->flags & FLAG_RELEASE, false);
+         if (strong || volatile_signal(i))
+            machine_signal_given(warp, l, (uint32_t)place.offset, i, false);
       } else if (warp->run->races && place.region)
          machine_global_access(warp, l, place.region, place.offset, total, value, true,
                                strong || volatile_signal(i));

@@ -4,6 +4,7 @@
  * need not execute together (CUDA C++ Programming Guide, 'Independent Thread Scheduling').  On the machine's thread. */
 #include "machine/races/races.h"
 #include "machine/clocks/second_access.h"
+#include "machine/clocks/shared_signals.h"
 #include "machine/in_flight/copies.h"
 
 #include <stdio.h>
@@ -87,6 +88,19 @@ static bool waits_for_atomics(const machine_warp_t *warp, bool store) {
    return !store && (warp->program->code[warp->pc].flags & FLAG_VOLATILE);
 }
 
+/* Whether the access reads a signal that the writer, thread + 1, stored volatile behind a fence; two such accesses are no race (PTX ISA 9.0, 8.6). */
+static bool reads_signal(const machine_warp_t *warp, uint32_t offset, bool store, bool atomic,
+                         uint32_t writer) {
+   return atomic && !store && machine_signal_is_of(warp->block, offset, writer - 1);
+}
+
+/* Whether the access is a volatile store behind a fence: who reads the word atomically waits for it. */
+static bool stores_signal(const machine_warp_t *warp, uint32_t lane, bool store) {
+   const machine_instruction_t *i = &warp->program->code[warp->pc];
+   return store && (i->flags & FLAG_VOLATILE) && !ptx_type_is_float(i->type) &&
+          machine_signal_tells(warp, lane);
+}
+
 static void shared_packed(machine_warp_t *warp, uint32_t lane, uint32_t granule, uint32_t offset,
                           uint32_t bytes, const void *value, bool store) {
    machine_block_t *block = warp->block;
@@ -121,12 +135,13 @@ static void shared_clocked(machine_warp_t *warp, uint32_t lane, uint32_t granule
       *record = (machine_shared_record_t){.epoch = block->shared_epoch};
    uint32_t other = PTX_NONE;
    if (record->writer && record->writer != me &&
-       !machine_clocks_ordered(warp, lane, record->writer - 1, record->writer_clock))
+       !machine_clocks_ordered(warp, lane, record->writer - 1, record->writer_clock) &&
+       !reads_signal(warp, offset, store, atomic, record->writer))
       shared_conflict(warp, lane, offset, bytes, atomic ? NULL : value, store, true, record->writer - 1);
    else if (store && !machine_group_ordered(warp, lane, granule, false, &record->readers, &other))
       shared_conflict(warp, lane, offset, bytes, value, store, false, other);
    else if (!atomic && !machine_group_ordered(warp, lane, granule, true, &record->atomics, &other) &&
-            !waits_for_atomics(warp, store))
+            !waits_for_atomics(warp, store) && !stores_signal(warp, lane, store))
       shared_conflict(warp, lane, offset, bytes, NULL, store, true, other);
    if (atomic) {
       machine_join_lanes(warp, lane, granule, true, &record->atomics);

@@ -51,7 +51,7 @@ static void assume_orders(const struct outcome *outcome, json_t *races, json_t *
       json_array_append_new(
          races,
          json_string(
-            "what a thread learns between a fence and its relaxed arrival is taken to be released by the arrival"));
+            "ends of copies that a thread learns of between a fence and its relaxed arrival are taken to be released by the arrival"));
    if (outcome->copies_assumed) {
       json_array_append_new(races, json_string(copies));
       json_array_append_new(values, json_string(copies));

@@ -7,9 +7,9 @@ launches:
     block: 32
     args: x, weight, y, eps, D
 */
-// why: a fence and a relaxed arrival pass on the sum; that nothing else is learned between the two is not looked at
+// why: a fence and a relaxed arrival pass on the sum; that no end of a copy is learned between the two is not looked at
 // standing: accept
-// says: what a thread learns between a fence and its relaxed arrival is taken to be released by the arrival
+// says: ends of copies that a thread learns of between a fence and its relaxed arrival are taken to be released by the arrival
 // never: bulk copies
 __global__ void rmsnorm(const float *x, const float *weight, float *y, float eps, int D) {
    __shared__ float total;
