@@ -1,7 +1,9 @@
 /* Releases and acquisitions of tensor maps in global memory (map_fences.h).  On the machine's thread. */
 #include "machine/async/map_fences.h"
 #include "machine/maps/map_images.h"
+#include "machine/clocks/clocks.h"
 #include "machine/clocks/second_access.h"
+#include "machine/clocks/vector_clocks.h"
 #include "machine/races/races.h"
 
 #include <stdio.h>
@@ -12,7 +14,10 @@
 typedef struct release {
    uint64_t serial; /* of the thread's block */
    uint32_t thread, time, pc;
+   uint32_t barrier_time; /* all threads of the block knew then what any of them did before this time */
+   uint32_t known[LANES]; /* what the thread knew then of the lanes of its warp */
    bool together; /* the whole warp released the same write */
+   uint8_t scope; /* MAP_FENCE_* */
 } release_t;
 
 typedef struct acquire {
@@ -68,38 +73,104 @@ static bool grow(machine_warp_t *warp, void **list, uint32_t count, uint32_t *ro
    return true;
 }
 
-void machine_map_release(machine_warp_t *warp, uint32_t lanes, bool together) {
+void machine_map_release(machine_warp_t *warp, uint32_t lanes, bool together, enum machine_map_scope scope) {
    machine_map_fences_t *fences = warp->run->races ? fences_of(warp) : NULL;
    const uint32_t then = fences ? warp->block->time : 0;
    for (uint32_t left = lanes; fences && left; left &= left - 1) {
       if (!grow(warp, (void **)&fences->releases, fences->release_count, &fences->release_room,
                 sizeof *fences->releases))
          return;
-      fences->releases[fences->release_count++] = (release_t){
-         warp->block->serial, warp->first_thread + (uint32_t)__builtin_ctz(left), then, warp->pc, together};
+      release_t *made = &fences->releases[fences->release_count++];
+      *made = (release_t){.serial = warp->block->serial,
+                          .thread = warp->first_thread + (uint32_t)__builtin_ctz(left),
+                          .time = then,
+                          .pc = warp->pc,
+                          .barrier_time = warp->block->barrier_time,
+                          .together = together,
+                          .scope = (uint8_t)scope};
+      if (warp->block->clocks)
+         memcpy(made->known,
+                machine_vector_clocks_row(warp->block->clocks->knowledge, made->thread) + warp->first_thread,
+                sizeof made->known);
    }
    if (fences)
       machine_tick(warp->block);
 }
 
-/* Returns the release by which the named thread of this launch released its write of the named time; NULL: there is none. */
+static bool wrote_itself(const release_t *one, uint64_t name) {
+   return one->serial + 1 == machine_name_block(name) && one->thread + 1 == machine_name_thread(name) &&
+          one->time >= machine_name_time(name);
+}
+
+/* Whether a thread released the named write: its own, or one of its warp or block that is ordered before the release.  A fence may be anywhere between
+ * a write and what sees it (PTX ISA 9.0, 'Causality order'). */
+static bool releases(const release_t *one, uint64_t name) {
+   const uint32_t time = machine_name_time(name),
+                  lane = machine_name_thread(name) - 1 - one->thread / LANES * LANES;
+   return wrote_itself(one, name) ||
+          (one->serial + 1 == machine_name_block(name) &&
+           (time < one->barrier_time || (lane < LANES && time <= one->known[lane])));
+}
+
+/* Returns a release of the named write; NULL: there is none. */
 static const release_t *release_of(const machine_map_fences_t *fences, uint64_t name) {
-   for (uint32_t n = fences->release_count; n-- > 0;) {
-      const release_t *one = &fences->releases[n];
-      if (one->serial + 1 == machine_name_block(name) && one->thread + 1 == machine_name_thread(name) &&
-          one->time >= machine_name_time(name))
-         return one;
-   }
+   for (uint32_t n = fences->release_count; n-- > 0;)
+      if (releases(&fences->releases[n], name))
+         return &fences->releases[n];
    return NULL;
+}
+
+/* Whether the lane's own warp released it as a whole. */
+static bool is_of_own_warp(const machine_warp_t *warp, const release_t *release) {
+   return release->together && release->serial == warp->block->serial &&
+          release->thread / LANES == warp->number;
 }
 
 /* Checks a read of the map, unless the lane's own warp wrote it as a whole. */
 static void read_map(machine_warp_t *warp, uint32_t lane, machine_region_t *region, uint64_t offset) {
+   const machine_map_fences_t *fences = warp->run->map_fences;
    const uint64_t name = region->writers ? region->writers[offset >> warp->block->launch->global_shift] : 0;
-   const release_t *release = name ? release_of(warp->run->map_fences, name) : NULL;
-   if (!release || !release->together || release->serial != warp->block->serial ||
-       release->thread / LANES != warp->number)
-      machine_global_access(warp, lane, region, offset, RKB_MAP_BYTES, NULL, false, false);
+   for (uint32_t n = name ? fences->release_count : 0; n-- > 0;)
+      if (is_of_own_warp(warp, &fences->releases[n]) && wrote_itself(&fences->releases[n], name))
+         return;
+   machine_global_access(warp, lane, region, offset, RKB_MAP_BYTES, NULL, false, false);
+}
+
+/* Whether a fence of that scope is for the lane and for a thread that released a map. */
+static bool is_in_scope(const machine_warp_t *warp, uint32_t lane, const release_t *release, uint8_t scope) {
+   const uint32_t each = warp->block->cluster.warps * LANES;
+   const bool same_cluster = release->serial == warp->block->serial;
+   return scope == MAP_FENCE_DEVICE ||
+          (same_cluster &&
+           (scope == MAP_FENCE_CLUSTER || release->thread / each == (warp->first_thread + lane) / each));
+}
+
+/* Whether the lane, which acquires a map, comes after a release of the write of that name, and both fences have a scope that has the other thread in
+ * it. */
+static bool comes_after_release(const machine_warp_t *warp, uint32_t lane, uint64_t name, uint8_t scope) {
+   const machine_map_fences_t *fences = warp->run->map_fences;
+   for (uint32_t n = fences->release_count; n-- > 0;) {
+      const release_t *one = &fences->releases[n];
+      if (releases(one, name) && is_in_scope(warp, lane, one, one->scope) &&
+          is_in_scope(warp, lane, one, scope) &&
+          (is_of_own_warp(warp, one) ||
+           machine_global_ordered(warp, lane, machine_past_name(one->serial, one->thread, one->time))))
+         return true;
+   }
+   return false;
+}
+
+/* The same of all that this launch wrote of the map. */
+static bool is_released(const machine_warp_t *warp, uint32_t lane, const machine_region_t *region,
+                        uint64_t offset, uint8_t scope) {
+   const machine_launch_t *launch = warp->block->launch;
+   const uint64_t last = (offset + RKB_MAP_BYTES - 1) >> launch->global_shift;
+   for (uint64_t granule = offset >> launch->global_shift; region->writers && granule <= last; granule++) {
+      const uint64_t name = region->writers[granule];
+      if (machine_name_block(name) > launch->first_serial && !comes_after_release(warp, lane, name, scope))
+         return false;
+   }
+   return true;
 }
 
 static machine_region_t *map_region(machine_warp_t *warp, uint32_t lane, uint64_t address, uint64_t *offset) {
@@ -114,7 +185,8 @@ static machine_region_t *map_region(machine_warp_t *warp, uint32_t lane, uint64_
    return NULL;
 }
 
-void machine_map_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address) {
+void machine_map_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address,
+                         enum machine_map_scope scope) {
    uint64_t offset;
    const bool parameter = address >> WINDOW_SHIFT == WINDOW_PARAM; /* parameters never change */
    machine_map_fences_t *fences = warp->run->races && !parameter ? fences_of(warp) : NULL;
@@ -123,6 +195,8 @@ void machine_map_acquire(machine_warp_t *warp, uint32_t lane, uint64_t address) 
                         sizeof *fences->acquires))
       return;
    read_map(warp, lane, region, offset);
+   if (!is_released(warp, lane, region, offset, (uint8_t)scope))
+      return;
    acquire_t *made = &fences->acquires[fences->acquire_count++];
    *made = (acquire_t){warp->block->serial, address, warp->first_thread + lane, warp->block->time, {0}};
    memcpy(made->bytes, region->data + offset, RKB_MAP_BYTES);
@@ -164,7 +238,7 @@ bool machine_map_seen(machine_warp_t *warp, uint32_t lane, machine_region_t *reg
          machine_find(
             warp, RKB_MACHINE_REJECT, "race.proxy", lane,
             "uses a tensor map at byte %llu of %s that this launch wrote: neither tensormap.cp_fenceproxy nor "
-            "fence.proxy.tensormap::generic.release of the thread that wrote it came since",
+            "fence.proxy.tensormap::generic.release of the thread that wrote it, or of one that knew of this, came since",
             (unsigned long long)offset, region->name),
          name, true, region, offset, RKB_MAP_BYTES, "the other wrote it first, and has not released it");
       return false;
@@ -174,8 +248,8 @@ bool machine_map_seen(machine_warp_t *warp, uint32_t lane, machine_region_t *reg
    const uint64_t name = region->writers ? region->writers[offset >> shift] : 0;
    rkb_machine_finding_t *finding = machine_find(
       warp, RKB_MACHINE_REJECT, "race.proxy", lane,
-      "uses the tensor map at byte %llu of %s: no fence.proxy.tensormap::generic.acquire of its address by "
-      "this thread, or by one of the block that it is ordered after, came since it was written",
+      "uses the tensor map at byte %llu of %s: no fence.proxy.tensormap::generic.acquire of its address by this thread, or "
+      "by one of the block that it is ordered after, is ordered after its release, with scopes that have both threads in them",
       (unsigned long long)offset, region->name);
    const release_t *release = name ? release_of(fences, name) : NULL;
    machine_find_alone(finding, "the map was written before this launch; no acquire orders that before this");

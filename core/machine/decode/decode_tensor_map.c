@@ -44,16 +44,23 @@ static enum decode_result replace(decoder_t *decoder) {
    return DECODE_DONE;
 }
 
+/* The scope of a fence, for after the decoder has found the instruction. */
+static void take_scope(decoder_t *decoder) {
+   decoder->instruction.immediate = decode_modifier(decoder, "cta")       ? MAP_FENCE_BLOCK
+                                    : decode_modifier(decoder, "cluster") ? MAP_FENCE_CLUSTER
+                                                                          : MAP_FENCE_DEVICE;
+}
+
 static enum decode_result copy(decoder_t *decoder) {
    if (!decode_modifier(decoder, "global") || !decode_modifier(decoder, "shared::cta") ||
        !decode_modifier(decoder, "tensormap::generic") || !decode_modifier(decoder, "release") ||
        decode_operand_count(decoder) != 3)
       return decode_refuse(decoder);
-   return decode_use(decoder, "tensormap.cp_fenceproxy") &&
-                decode_address_extras(decoder, &decoder->operands[0]) &&
-                decode_address_extras(decoder, &decoder->operands[1])
-             ? DECODE_DONE
-             : DECODE_FAILED;
+   FAIL_UNLESS(decode_use(decoder, "tensormap.cp_fenceproxy") &&
+               decode_address_extras(decoder, &decoder->operands[0]) &&
+               decode_address_extras(decoder, &decoder->operands[1]));
+   take_scope(decoder);
+   return DECODE_DONE;
 }
 
 enum decode_result decode_tensor_map(decoder_t *decoder) {
@@ -69,10 +76,9 @@ enum decode_result decode_tensor_map_fence(decoder_t *decoder) {
        decode_operand_count(decoder) != (acquires ? 2u : 0u))
       return decode_refuse(decoder);
    decoder->program->asynchronous = decoder->program->narrow_shared = true;
-   if (!acquires)
-      return decode_use(decoder, "fence.proxy.tensormap.release") ? DECODE_DONE : DECODE_FAILED;
-   return decode_use(decoder, "fence.proxy.tensormap.acquire") &&
-                decode_address_extras(decoder, &decoder->operands[0])
-             ? DECODE_DONE
-             : DECODE_FAILED;
+   FAIL_UNLESS(
+      decode_use(decoder, acquires ? "fence.proxy.tensormap.acquire" : "fence.proxy.tensormap.release") &&
+      (!acquires || decode_address_extras(decoder, &decoder->operands[0])));
+   take_scope(decoder);
+   return DECODE_DONE;
 }

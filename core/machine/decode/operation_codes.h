@@ -21,6 +21,9 @@ enum machine_mbarrier_operation {
    WARPGROUP_WAIT         /* wgmma.wait_group, likewise */
 };
 
+/* Whom a fence of tensor maps is for: the device (or the system), the cluster of its block, or the block alone. */
+enum machine_map_scope { MAP_FENCE_DEVICE, MAP_FENCE_CLUSTER, MAP_FENCE_BLOCK };
+
 /* The field that tensormap.replace changes, in the order of the decoder's table. */
 enum machine_map_field {
    MAP_ADDRESS,

@@ -101,12 +101,11 @@ OP(map_copy) {
       access(warp, l, &from, false);
    to.shared = (uint32_t)from.offset;
    machine_bulk_store(warp, 0, &to);
-   machine_map_release(warp, 1, true);
+   machine_map_release(warp, 1, true, (enum machine_map_scope)i->immediate);
 }
 
 OP(map_release) {
-   (void)i;
-   machine_map_release(warp, mask, false);
+   machine_map_release(warp, mask, false, (enum machine_map_scope)i->immediate);
 }
 
 /* extras: the address and its offset */
@@ -114,5 +113,6 @@ OP(map_acquire) {
    const machine_slot_t *slots = warp->program->extras + i->extra;
    for (uint32_t l = 0; l < LANES && !warp->run->stop; l++)
       if (mask >> l & 1 && bulk_operands_defined(warp, i, l, 2))
-         machine_map_acquire(warp, l, bulk_address(warp, &slots[0], l, false));
+         machine_map_acquire(warp, l, bulk_address(warp, &slots[0], l, false),
+                             (enum machine_map_scope)i->immediate);
 }

@@ -215,7 +215,7 @@ static bool ordered_in_block(const machine_warp_t *warp, uint32_t lane, uint64_t
 }
 
 /* Whether an earlier access of this launch is ordered before what this lane does now. */
-static bool global_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name) {
+bool machine_global_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name) {
    const machine_block_t *block = warp->block;
    if (machine_name_block(name) <= warp->block->launch->first_serial)
       return true; /* an earlier launch */
@@ -276,7 +276,7 @@ static void global_granule(machine_warp_t *warp, uint32_t lane, machine_region_t
    uint64_t writer = region->writers[granule], reader = region->readers[granule];
    const bool atomic = (me & NAME_ATOMIC) && !beyond_its_scope(warp, writer),
               both_atomic = atomic && (writer & NAME_ATOMIC);
-   if (writer && !both_atomic && !global_ordered(warp, lane, writer))
+   if (writer && !both_atomic && !machine_global_ordered(warp, lane, writer))
       global_conflict(warp, lane, region, offset, bytes, value, store, true, writer);
    else if (store && reader && !(atomic && (reader & NAME_ATOMIC))) {
       if ((reader & MANY_THREADS) == MANY_BLOCKS &&
@@ -285,7 +285,7 @@ static void global_granule(machine_warp_t *warp, uint32_t lane, machine_region_t
             warp->run->report.order_unknown = true;
          else
             global_conflict(warp, lane, region, offset, bytes, value, store, false, reader);
-      } else if (!global_ordered(warp, lane, reader)) {
+      } else if (!machine_global_ordered(warp, lane, reader)) {
          global_conflict(warp, lane, region, offset, bytes, value, store, false, reader);
       }
    }

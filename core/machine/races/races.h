@@ -81,9 +81,18 @@ static inline uint64_t machine_global_name(const machine_warp_t *warp, uint32_t 
           (warp->first_thread + lane + 1);
 }
 
+/* The name of a thread of a block at a time that has passed. */
+static inline uint64_t machine_past_name(uint64_t serial, uint32_t thread, uint32_t time) {
+   return (serial + 1) << NAME_BLOCK_SHIFT | (uint64_t)(time & MOST_NAME_TIME) << NAME_TIME_SHIFT |
+          (thread + 1);
+}
+
 static inline uint64_t machine_copies_name(const machine_warp_t *warp) {
    return (machine_global_name(warp, 0, false) & ~MANY_THREADS) | BLOCKS_COPIES;
 }
+
+/* Whether what was done under `name`, in this launch or before, is ordered before what this lane does now. */
+bool machine_global_ordered(const machine_warp_t *warp, uint32_t lane, uint64_t name);
 
 /* synchronisation.c.  Between blocks: releases and acquisitions through a location in memory. */
 void machine_sync_fence(machine_warp_t *warp, uint32_t lanes);
