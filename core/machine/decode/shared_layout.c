@@ -1,9 +1,11 @@
 /* Where a kernel's shared variables lie.  There is a gap behind each variable, so that an access that runs past a variable hits the gap and not
- * its neighbour.  A kernel cannot know the distance: the order of shared variables is the assembler's, and arithmetic that leaves an object is
- * undefined in C++.  Every extern array begins at the same place, after the static ones.
+ * its neighbour.  A kernel cannot know the distance, since arithmetic that leaves an object is undefined in C++.  Every extern array begins at the same
+ * place, after the static ones.
  *
  * The bytes of a gap are a multiple of 128, a row of all banks, and of every alignment.  So a variable's element is in the same bank as without
- * gaps, and the counts of bank conflicts are the same.  Immutable once laid out; any thread. */
+ * gaps, and the counts of bank conflicts are the same.  If tiles may be swizzled, a gap is a multiple of the largest pattern too: a tile then begins as
+ * far into a pattern as on a device, where a kernel that takes it to begin with one goes wrong.  Variables lie in the order of their declarations, as
+ * ptxas 13.0 lays them out.  Immutable once laid out; any thread. */
 #include "machine/decode/decode.h"
 
 #include <stdlib.h>
@@ -13,6 +15,9 @@
 #define MOST_LAID_OUT (1u << 24) /* with the gaps */
 #define OF_THE_SYSTEM 1024u
 #define GAP 256u                 /* two rows of 32 words: a tile's next row does not reach over it */
+#define PATTERN 1024u            /* eight rows of a swizzle of 128 bytes */
+/* descriptors of matrices have addresses of 18 bits, and a block has up to 227 KiB */
+#define MOST_PATTERN_GAPS 16u
 
 /* How many bytes at the beginning the system keeps. */
 static uint32_t kept_by_system(const ptx_module_t *module) {
@@ -33,6 +38,20 @@ static uint64_t aligned(uint64_t offset, uint64_t alignment) {
    return (offset + alignment - 1) & ~(alignment - 1);
 }
 
+/* Whether the program has tensor copies or products of warpgroups. */
+static bool may_swizzle(const decoder_t *decoder) {
+   const ptx_module_t *module = decoder->module;
+   for (uint32_t f = 0; f < module->function_count; f++)
+      for (uint32_t n = 0; decoder->function_pc[f] != PTX_NONE && n < module->functions[f].statement_count;
+           n++) {
+         const char *opcode = module->functions[f].statements[n].opcode;
+         if ((opcode[0] == 'w' && strncmp(opcode, "wgmma.mma_async", 15) == 0) ||
+             (opcode[0] == 'c' && strncmp(opcode, "cp.async.bulk.tensor", 20) == 0))
+            return true;
+      }
+   return false;
+}
+
 bool decode_lay_out_shared(decoder_t *decoder) {
    machine_program_t *program = decoder->program;
    const ptx_module_t *module = decoder->module;
@@ -49,6 +68,8 @@ bool decode_lay_out_shared(decoder_t *decoder) {
       if (is_dynamic(variable) && variable->alignment > dynamic_alignment)
          dynamic_alignment = variable->alignment;
    }
+   if (count && count <= MOST_PATTERN_GAPS && gap < PATTERN && may_swizzle(decoder))
+      gap = PATTERN;
    program->shared = calloc(count + 1, sizeof *program->shared);
    if (!program->shared)
       return decode_out_of_memory(decoder);
