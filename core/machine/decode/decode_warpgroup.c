@@ -241,6 +241,7 @@ enum decode_result decode_register_count(decoder_t *decoder) {
    if (more && i->immediate > decoder->program->most_asked)
       decoder->program->most_asked = (uint32_t)i->immediate;
    decoder->program->warpgroups = true;
+   decoder->program->asynchronous = true; /* so that warps are followed by what they know of each other */
    return DECODE_DONE;
 }
 
