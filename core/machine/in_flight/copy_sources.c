@@ -13,6 +13,7 @@
 
 typedef struct copy_source {
    uint32_t operation;
+   uint32_t other; /* another one that ends no earlier than the reading; 0: none */
    machine_region_t *region;
    uint64_t first, end; /* bytes of the region, between which all rows of a tile lie */
    bool is_tile, written; /* written: it is a destination */
@@ -50,12 +51,22 @@ bool machine_copy_destinations_kept(const machine_block_t *block) {
    return block->copy_sources && block->copy_sources->destinations;
 }
 
-/* Whether all threads that are left know of the copy's end. */
-static bool known_to_all(const machine_block_t *block, const machine_operation_t *operation) {
+static bool is_known(const machine_block_t *block, uint32_t thread, uint32_t number) {
+   const machine_operation_t *operation = machine_operation_at(block, number);
+   return machine_known_count(block->clocks->knowledge, thread, operation->actor) >= operation->count;
+}
+
+/* Whether a thread knows of the copy's end. */
+static bool end_is_known(const machine_block_t *block, uint32_t thread, const copy_source_t *source) {
+   return is_known(block, thread, source->operation) ||
+          (source->other && is_known(block, thread, source->other));
+}
+
+/* Whether all threads that are left do. */
+static bool known_to_all(const machine_block_t *block, const copy_source_t *source) {
    for (uint32_t w = 0; w < block->warp_count; w++)
       for (uint32_t left = block->warps[w].alive; left; left &= left - 1)
-         if (machine_known_count(block->clocks->knowledge, w * LANES + (uint32_t)__builtin_ctz(left),
-                                 operation->actor) < operation->count)
+         if (!end_is_known(block, w * LANES + (uint32_t)__builtin_ctz(left), source))
             return false;
    return true;
 }
@@ -66,7 +77,7 @@ static void forget_ended(machine_block_t *block) {
    block->run->work.burden += (uint64_t)sources->count * block->threads / THREADS_OF_WORK;
    sources->destinations = 0;
    for (uint32_t n = 0; n < sources->count; n++)
-      if (!known_to_all(block, machine_operation_at(block, sources->list[n].operation))) {
+      if (!known_to_all(block, &sources->list[n])) {
          sources->destinations += sources->list[n].written;
          sources->list[kept++] = sources->list[n];
       }
@@ -108,11 +119,13 @@ bool machine_copy_source_followed(const machine_warp_t *warp, uint32_t operation
    return operation && warp->block->copy_sources && !region->read_only;
 }
 
-static void keep_row(machine_warp_t *warp, uint32_t operation, const machine_row_t *row, bool written) {
+static void keep_row(machine_warp_t *warp, uint32_t operation, uint32_t other, const machine_row_t *row,
+                     bool written) {
    copy_source_t *source =
       row->bytes && machine_copy_source_followed(warp, operation, row->region) ? add(warp, written) : NULL;
    if (source)
       *source = (copy_source_t){.operation = operation,
+                                .other = other,
                                 .region = row->region,
                                 .first = row->offset,
                                 .end = row->offset + row->bytes,
@@ -120,12 +133,17 @@ static void keep_row(machine_warp_t *warp, uint32_t operation, const machine_row
 }
 
 void machine_copy_source_row(machine_warp_t *warp, uint32_t operation, const machine_row_t *row) {
-   keep_row(warp, operation, row, false);
+   keep_row(warp, operation, 0, row, false);
+}
+
+void machine_copy_source_map(machine_warp_t *warp, uint32_t operation, uint32_t group,
+                             const machine_row_t *row) {
+   keep_row(warp, operation, group, row, false);
 }
 
 void machine_copy_destination_row(machine_warp_t *warp, uint32_t operation, const machine_row_t *row) {
    warp->run->report.copies_assumed |= !operation && warp->block->copy_sources;
-   keep_row(warp, operation, row, true);
+   keep_row(warp, operation, 0, row, true);
 }
 
 static void widen(void *argument, const machine_row_t *row) {
@@ -214,7 +232,7 @@ bool machine_copy_source_in_use(machine_warp_t *warp, uint32_t lane, const machi
       const bool written = sources->list[n].written,
                  together = how == BY_COPY || (how == BY_REDUCTION && operation->reduces);
       if ((written ? together : !store) || !overlaps(&sources->list[n], region, offset, bytes) ||
-          machine_actor_known(warp, lane, operation->actor, operation->count))
+          end_is_known(warp->block, warp->first_thread + lane, &sources->list[n]))
          continue;
       rkb_machine_finding_t *finding = machine_find(
          warp, RKB_MACHINE_REJECT, "race.async", lane,
@@ -237,8 +255,7 @@ void machine_copy_sources_unknown(machine_warp_t *warp, uint32_t lane, machine_t
    for (uint32_t n = 0; sources && n < sources->count; n++) {
       const copy_source_t *source = &sources->list[n];
       machine_tile_visit_t *const visit = source->written ? written : read;
-      const machine_operation_t *operation = machine_operation_at(warp->block, source->operation);
-      if (!machine_actor_known(warp, lane, operation->actor, operation->count))
+      if (!end_is_known(warp->block, warp->first_thread + lane, source))
          visit_rows(source, visit, argument);
    }
 }

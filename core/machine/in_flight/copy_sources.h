@@ -19,6 +19,10 @@ void machine_copy_sources_begin(machine_block_t *block);
 /* An operation (operations.h) that the lane started reads a row, or the rows of a tile. */
 void machine_copy_source_row(machine_warp_t *warp, uint32_t operation, const machine_row_t *row);
 void machine_copy_source_tile(machine_warp_t *warp, uint32_t operation, const machine_tile_t *tile);
+/* The same of the tensor map of a copy, which lies in global memory.  group: the operation of the thread's bulk group, whose wait says, even with .read,
+ * that maps have been read (PTX ISA 9.0, cp.async.bulk.wait_group); 0: the same as the first. */
+void machine_copy_source_map(machine_warp_t *warp, uint32_t operation, uint32_t group,
+                             const machine_row_t *row);
 /* The same of the operation's destination. */
 void machine_copy_destination_row(machine_warp_t *warp, uint32_t operation, const machine_row_t *row);
 void machine_copy_destination_tile(machine_warp_t *warp, uint32_t operation, const machine_tile_t *tile);

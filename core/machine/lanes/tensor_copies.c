@@ -21,6 +21,7 @@ typedef struct moving {
    uint32_t lane, fill, operation;
    const machine_tile_t *tile;
    bool asked; /* only the elements that are asked for are made, and where they are taken */
+   uint64_t map;                    /* its address */
    machine_instruction_t reduction; /* of the tensor's own type */
 } moving_t;
 
@@ -156,6 +157,25 @@ static void take_all(moving_t *moving) {
       block->shared_taint |= tile->region->taint;
 }
 
+/* A map in global memory, which kernels may change, is read until the copy's end, or that of the bulk group that the thread commits next. */
+static void keep_map(const moving_t *m, uint32_t operation, uint32_t group) {
+   machine_region_t *region = m->map >> WINDOW_SHIFT ? NULL : machine_region_at(m->warp->run, m->map);
+   if (region)
+      machine_copy_source_map(
+         m->warp, operation, group,
+         &(machine_row_t){.region = region, .offset = m->map - region->base, .bytes = RKB_MAP_BYTES});
+}
+
+static void keep_loading_map(const moving_t *m, uint32_t operation) {
+   uint32_t count, actor;
+   if (m->map >> WINDOW_SHIFT || !operation)
+      return;
+   actor = machine_bulk_group(m->warp, m->lane, &count);
+   const uint32_t group = machine_operation_start(m->warp, m->lane, actor, count, "a tensor copy");
+   if (group)
+      keep_map(m, operation, group);
+}
+
 /* Loads into the block that the tile's address names. */
 static void load(machine_warp_t *warp, moving_t *moving, machine_tile_t *tile, uint64_t address,
                  uint64_t mbarrier_address, bool reads) {
@@ -178,6 +198,8 @@ static void load(machine_warp_t *warp, moving_t *moving, machine_tile_t *tile, u
    if (reads && are_noted(moving))
       machine_tile_rows(tile, note_read, moving);
    machine_copy_source_tile(warp, operation, tile);
+   if (!(moving->instruction->flags & FLAG_MULTICAST))
+      keep_loading_map(moving, operation);
    take_all(moving);
    machine_mbarrier_copied(warp, moving->lane, mbarrier, tile->bytes);
 }
@@ -285,6 +307,7 @@ static void store(machine_warp_t *warp, moving_t *moving, const machine_tile_t *
        (moving->instruction->operation != BULK_REDUCE &&
         machine_copy_rewrites_tile(warp, moving->lane, tile)))
       return;
+   keep_map(moving, operation, 0);
    machine_tile_rows(tile, note_written, moving);
    machine_tile_pieces(tile, give, moving);
    machine_copy_destination_tile(
@@ -300,7 +323,8 @@ static void copy_lane(machine_warp_t *warp, const machine_instruction_t *i, uint
    moving_t moving = {.warp = warp, .instruction = i, .lane = lane, .tile = &tile};
    if (!bulk_operands_defined(warp, i, lane, i->extra_count))
       return;
-   tile.map = machine_tensor_map_at(warp, lane, bulk_address(warp, &slots[2], lane, false), &changed);
+   moving.map = bulk_address(warp, &slots[2], lane, false);
+   tile.map = machine_tensor_map_at(warp, lane, moving.map, &changed);
    if (!tile.map)
       return;
    if (tile.map->rank != i->elements) {
