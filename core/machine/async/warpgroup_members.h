@@ -39,8 +39,14 @@ typedef struct member {         /* of a warpgroup: a warp */
    uint32_t newest_written;          /* the largest `written` of all its registers */
    uint32_t registers, registers_pc; /* asked for by setmaxnreg; 0: not */
    uint32_t registers_clock;         /* of the warp's first lane when it asked for more; 0: it did not */
-   /* A bit for each warp of the block that had more registers, as this warp knew, before this one gave some back. */
-   uint32_t gave_after;
+   uint32_t taken, taken_pc;         /* what it asked for when it asked for more last */
+   bool took_again, gave; /* it asked for more several times; it gave some back after it had asked for more */
+   uint32_t least;        /* of what it had since it first asked; 0: it never asked */
+   /* A bit for each warp of the block that had more registers, as this warp knew, before this one gave some back; and before it gave back what it had
+    * taken itself. */
+   uint32_t gave_after, held_until;
+   uint32_t
+      held_late; /* the least that it had when it did so, of what it had asked for; 0: what it began with */
    owner_t *owners;
 } member_t;
 

@@ -12,19 +12,31 @@
    2048u /* of a multiprocessor: the assembler leaves bounds that ask for more out of account */
 
 /* Notes when a warp asks for more registers, and which warps that did so a warp knows of when it gives some back: these have not waited for what it
- * gives. */
-static void note_order(machine_warp_t *warp, member_t *member, bool more) {
+ * gives.  before: what it had; 0: what it began with. */
+static void note_order(machine_warp_t *warp, member_t *member, uint32_t before, bool more) {
+   uint32_t known = 0;
    const machine_block_t *block = warp->block;
    const machine_warpgroups_t *groups = block->warpgroups;
    const uint32_t each = groups->warps / block->cluster.blocks, first = warp->number / each * each;
    if (!block->operations)
       return;
-   if (more)
+   if (more) {
+      member->took_again = member->registers_clock != 0;
       member->registers_clock = machine_lane_clock(warp, 0);
+      member->taken = member->registers;
+      member->taken_pc = warp->pc;
+   }
    for (uint32_t w = 0; !more && w < each && w < 32; w++) {
       const uint32_t clock = groups->members[first + w].registers_clock;
       if (clock && machine_knows(block->clocks->knowledge, warp->first_thread, (first + w) * LANES, clock))
-         member->gave_after |= 1u << w;
+         known |= 1u << w;
+   }
+   if (known && before && (!member->held_late || before < member->held_late))
+      member->held_late = before;
+   member->gave_after |= known;
+   if (!more && member->registers_clock && !member->gave) {
+      member->held_until = known;
+      member->gave = true;
    }
 }
 
@@ -72,9 +84,11 @@ void machine_warpgroup_registers(machine_warp_t *warp, uint32_t count, bool more
                       "may not go the other way",
                       more ? "inc" : "dec", count, member->registers, line_at(warp, member->registers_pc)),
          warp->block, warp->first_thread, member->registers_pc, "the other came first, in the same warp");
+   const uint32_t before = member->registers;
    member->registers = count;
    member->registers_pc = warp->pc;
-   note_order(warp, member, more);
+   member->least = before && member->least < count ? member->least : count;
+   note_order(warp, member, before, more);
 }
 
 /* How many registers a lane of a warp has, or had when the warp ended. */
@@ -109,32 +123,58 @@ static void name_holder(machine_block_t *block, rkb_machine_finding_t *finding, 
    }
 }
 
+/* Whether each of two warps gave back what it had taken only after it knew that the other had taken some: then both have theirs at one time.  Of warps that
+ * took several times it is not known which time this was. */
+static bool hold_together(const member_t *members, uint32_t x, uint32_t w) {
+   const member_t *one = &members[x], *other = &members[w];
+   return !one->took_again && !other->took_again && one->held_until >> w & 1 && other->held_until >> x & 1;
+}
+
+/* The least that warp w can have when warp x of the block has got more, in whatever order they run.  *late: whether w waited for x before it gave
+ * something back. */
+static uint32_t least_beside(const member_t *members, uint32_t x, uint32_t w, uint32_t each, bool *late) {
+   const member_t *asked = &members[x], *member = &members[w];
+   const bool same = w / WARPGROUP_WARPS == x / WARPGROUP_WARPS;
+   *late = false;
+   if (w == x)
+      return asked->taken;
+   if (hold_together(members, x, w)) {
+      *late = !same;
+      return member->taken;
+   }
+   if (same)
+      return registers_of(member, each);
+   *late = member->gave_after >> x & 1;
+   if (member->registers_clock) /* it may have given some back first, and taken some since */
+      return member->least < each ? member->least : each;
+   if (*late)
+      return member->held_late && member->held_late < each ? member->held_late : each;
+   return registers_of(member, each);
+}
+
 /* Looks for a warp that asked for more registers than the others can have left it, in whatever order the warps run: those that give some back
  * only after they know that it has its own still have theirs. */
 static void find_given_late(machine_block_t *block, uint32_t first, uint32_t warps, uint32_t each) {
-   const machine_warpgroups_t *groups = block->warpgroups;
-   for (uint32_t x = first; x < first + warps && x < first + 32; x++) {
-      const member_t *asked = &groups->members[x], *late = NULL;
+   const member_t *members = block->warpgroups->members + first;
+   for (uint32_t x = 0; x < warps && x < 32; x++) {
+      const member_t *asked = &members[x], *late = NULL;
       uint32_t total = 0;
-      for (uint32_t w = first; w < first + warps; w++) {
-         const member_t *member = &groups->members[w];
-         const bool gave_late = member->gave_after >> (x - first) & 1;
-         late = gave_late ? member : late;
-         total += w / WARPGROUP_WARPS == x / WARPGROUP_WARPS ? registers_of(member, each)
-                  : gave_late || member->registers_clock     ? each
-                                                             : registers_of(member, each);
+      for (uint32_t w = 0; w < warps; w++) {
+         bool gave_late;
+         total += least_beside(members, x, w, each, &gave_late);
+         late = gave_late ? &members[w] : late;
       }
-      if (!asked->registers_clock || !late || total <= each * warps)
+      if (!asked->registers_clock || asked->took_again || !late || total <= each * warps)
          continue;
-      machine_warp_t *warp = &block->warps[x];
-      warp->pc = asked->registers_pc;
+      machine_warp_t *warp = &block->warps[first + x];
+      warp->pc = asked->taken_pc;
       machine_find_other_at(
          machine_find(
             warp, RKB_MACHINE_REJECT, "sync.setmaxnreg", 0,
             "asks for %u registers before others have given theirs back, of which the block has %u a lane for "
             "all warps: setmaxnreg.inc never ends",
-            asked->registers, each * warps),
-         block, block->warps[late - groups->members].first_thread, late->registers_pc,
+            asked->taken, each * warps),
+         block, block->warps[late - block->warpgroups->members].first_thread, late->registers_pc,
          "the other gives registers back only after it knows that this is done");
       return;
    }
