@@ -13,8 +13,12 @@
 #include "stage/extensions.h"
 #include "stage/item_record.h"
 #include "stage/screen/screen_workers.h"
+#include "system/loop.h"
 
 enum { MOST_LOST = 2 /* screening workers that one job may lose; after that it runs on this machine */ };
+/* How long the first candidate has its second thread for itself.  Most first kernels have a verdict by then.  One whose verdict takes a minute, such as a block
+ * that adds a thousand million numbers, must not keep others from being judged. */
+#define RESERVED_NS (UINT64_C(6) * 1000000000)
 
 /* One job ------------------------------------------------------------------------------------------------------------------ */
 
@@ -27,10 +31,21 @@ typedef struct call {
    rkb_pipe_process_t *peer; /* the other end: the fork's channel, or a screening worker */
    bool (*over)(void *);
    void *argument; /* passed to `over` */
+   bool reserved;  /* a thread of the pool, until that time of rkb_now_ns */
+   uint64_t reserved_until;
 } call_t;
 
+static void release(call_t *call) {
+   if (call->reserved)
+      rkb_workers_release(call->runtime->workers);
+   call->reserved = false;
+}
+
+/* Asked again and again while the job is served, so that a reserved thread is released in time. */
 static bool nobody_waits(void *argument) {
-   const call_t *call = argument;
+   call_t *call = argument;
+   if (call->reserved && rkb_now_ns() > call->reserved_until)
+      release(call);
    return rkb_jobs_cancelled(call->runtime->jobs, call->job);
 }
 
@@ -164,17 +179,18 @@ static uint32_t free_threads(const rkb_runtime_t *runtime) {
    return state.waiting || busy >= state.threads ? 1 : 1 + state.threads - busy;
 }
 
-/* A run has no kernel before its first candidate is judged, so this candidate gets a second thread, and what comes later waits for it. */
+/* A run has no kernel before its first candidate is judged, so this candidate gets a second thread, and what comes later waits for it a while. */
 static bool is_first(const call_t *call) {
    return call->scope.candidate && call->scope.section == RKB_SECTION_PROPOSE && call->scope.request == 0 &&
           call->scope.child == 0;
 }
 
 static int run_here(call_t *call, rkb_error_t *err) {
-   const bool screens = rkb_screen_any(call->runtime->screen),
-              reserved = !screens && is_first(call) && rkb_workers_reserve(call->runtime->workers);
+   const bool screens = rkb_screen_any(call->runtime->screen);
+   call->reserved = !screens && is_first(call) && rkb_workers_reserve(call->runtime->workers);
+   call->reserved_until = rkb_now_ns() + RESERVED_NS;
    const uint32_t free_ones = screens ? 1 : free_threads(call->runtime),
-                  threads = reserved && free_ones < 2 ? 2 : free_ones;
+                  threads = call->reserved && free_ones < 2 ? 2 : free_ones;
    const confined_start_t start =
       confined_fork_plan(call->runtime->confined, call->instance->owner.entry->index, threads);
    confined_fork_t fork = {.nobody_waits = nobody_waits, .argument = call};
@@ -188,8 +204,7 @@ static int run_here(call_t *call, rkb_error_t *err) {
    if (broken)
       status = confined_fork_explain(&fork, err);
    confined_fork_leave(&fork);
-   if (reserved)
-      rkb_workers_release(call->runtime->workers);
+   release(call);
    return status;
 }
 
